@@ -1,0 +1,1 @@
+"""Where turns meet statistics: one question, one function, one frozen result."""

@@ -1,0 +1,86 @@
+"""Every error that turncurve raises on purpose.
+
+    TurncurveError
+    ├── ReadError            a trace file, or one record of it, does not follow its format
+    ├── UnknownNameError     no reader, signal or command is registered under a name
+    ├── BrokenPluginError    an installed plugin failed to load
+    ├── MissingExtraError    an optional dependency is needed and not installed
+    ├── NotEnoughDataError   an estimate is undefined for so few observations
+    ├── InvariantError       a run, turn or table breaks a rule of the data model
+    └── RuleError            a rule file does not say what it should
+
+A caller's mistake in an argument is `ValueError` or `TypeError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class TurncurveError(Exception):
+    """Base class: `except TurncurveError` catches all that the package raises on purpose."""
+
+
+class ReadError(TurncurveError):
+    """A trace file, or one record of it, does not follow its format.
+
+    Args:
+        path: The file.
+        reason: What was wanted and what came.
+        record: Where in the file: a line number, a record's id, an archive member.
+        fix: What would work, when that is known.
+        kept: True when the record was read all the same, with the faulty part marked absent.
+    """
+
+    def __init__(
+        self,
+        path: object,
+        reason: str,
+        *,
+        record: str | int | None = None,
+        fix: str | None = None,
+        kept: bool = False,
+    ) -> None:
+        self.path, self.reason, self.record, self.fix, self.kept = path, reason, record, fix, kept
+        where = f"{path}" if record is None else f"{path}:{record}"
+        super().__init__(f"{where}: {reason}" + (f" ({fix})" if fix else ""))
+
+
+class UnknownNameError(TurncurveError, LookupError):
+    """A reader or signal was asked for by a name that nothing is registered under."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"unknown {kind} {name!r}; known: {', '.join(sorted(known))}")
+
+
+class BrokenPluginError(TurncurveError):
+    """An installed plugin failed to load."""
+
+    def __init__(self, kind: str, name: str, origin: str, reason: str) -> None:
+        super().__init__(
+            f"the {kind} plugin {name!r} from {origin} failed to load: {reason}; "
+            "mend it or uninstall its package"
+        )
+
+
+class MissingExtraError(TurncurveError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an extra: pip install 'turncurve[{extra}]'")
+
+
+class NotEnoughDataError(TurncurveError):
+    """The estimate is undefined for so few observations."""
+
+    def __init__(self, what: str, *, need: int, got: int) -> None:
+        self.need, self.got = need, got
+        super().__init__(f"{what} needs at least {need}; got {got}")
+
+
+class InvariantError(TurncurveError, ValueError):
+    """A run, turn or table breaks a rule of the data model."""
+
+
+class RuleError(TurncurveError, ValueError):
+    """A rule file does not say what it should."""

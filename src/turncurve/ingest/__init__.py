@@ -1,0 +1,1 @@
+"""Paths to a turn table: readers and observed signals put together."""

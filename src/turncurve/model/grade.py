@@ -1,0 +1,35 @@
+"""One judgement of one turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from turncurve.errors import InvariantError
+
+Validity: TypeAlias = Literal["fail", "neutral", "pass"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """One judgement of one turn by one grader with one rubric version.
+
+    A grade that could not be had (the grader's answer did not parse, the call failed) has
+    `validity` None and says why in `missing_reason`: it is missing, never neutral.
+    """
+
+    grader: str
+    validity: Validity | None
+    rubric: str | None = None
+    complexity: Literal["low", "medium", "high"] | None = None
+    dependency: Literal["independent", "dependent", "n/a"] | None = None
+    severity: Literal["low", "medium", "high"] | None = None
+    looping: bool | None = None
+    missing_reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.validity is None) != (self.missing_reason is not None):
+            raise InvariantError(
+                "Grade: wanted either a validity or a missing_reason, got "
+                f"validity={self.validity!r}, missing_reason={self.missing_reason!r}"
+            )

@@ -1,0 +1,23 @@
+"""Trace files to runs: one module a format. To add one, write its `READER` and name it here."""
+
+from __future__ import annotations
+
+from turncurve.readers.base import OnProblem, Reader, raise_problem
+from turncurve.registry import Registry
+
+READERS: Registry[Reader] = Registry(
+    "reader",
+    {  # the first that recognises a file reads it, so `turns`, the most general, comes last
+        "inspect": "turncurve.readers.inspect_log:READER",
+        "mini_swe_agent": "turncurve.readers.mini_swe_agent:READER",
+        "swe_agent": "turncurve.readers.swe_agent:READER",
+        "claude_code": "turncurve.readers.claude_code:READER",
+        "codex": "turncurve.readers.codex:READER",
+        "tau_bench": "turncurve.readers.tau_bench:READER",
+        "graded": "turncurve.readers.graded:READER",
+        "turns": "turncurve.readers.turns:READER",
+    },
+    Reader,
+)
+
+__all__ = ["READERS", "OnProblem", "Reader", "raise_problem"]

@@ -1,0 +1,43 @@
+"""What a reader is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from turncurve.errors import ReadError
+from turncurve.model import Run
+
+OnProblem: TypeAlias = Callable[[ReadError], None]
+"""Told of each record that cannot be read: raise to stop, return to go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """One trace format.
+
+    Attributes:
+        name: The format's name, as in `--format`.
+        title: The format in a few words, for people.
+        recognised_by: What `looks_like` goes by, in a sentence: shown by `formats --explain`.
+        looks_like: Cheap test of the first bytes (decompressed, at most 64 KiB) and the path.
+            Content decides; a name may only break ties.
+        read: Generator of the runs of one file, one at a time, in bounded memory. Each bad record
+            goes to `on_problem`; the others are still read.
+        companions: Names of files that this reader consults beside a trace (outcomes, say); a walk
+            does not list them as unknown. Shell patterns.
+    """
+
+    name: str
+    title: str
+    recognised_by: str
+    looks_like: Callable[[bytes, Path], bool]
+    read: Callable[[Path, OnProblem], Iterator[Run]]
+    companions: tuple[str, ...] = ()
+
+
+def raise_problem(problem: ReadError) -> None:
+    """Stop at the first unreadable record."""
+    raise problem

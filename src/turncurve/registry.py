@@ -1,0 +1,69 @@
+"""Names for the things people add: readers and signals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from turncurve.errors import BrokenPluginError, UnknownNameError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """The built-in things of one kind, and those of installed plugins.
+
+    A built-in is named by `module:attribute` and imported on first use. A plugin adds one with an
+    entry point in the group `turncurve.<kind>s`; it too is imported on first use, and one that
+    fails to import, or gives something of another type, fails there, naming itself.
+
+    Args:
+        kind: What the things are, in the singular: "reader", "signal".
+        builtin: Name to `module:attribute`.
+        type_: The type that each thing must have.
+    """
+
+    def __init__(self, kind: str, builtin: Mapping[str, str], type_: type[T]) -> None:
+        self.kind = kind
+        self._builtin = builtin
+        self._type = type_
+        self._loaded: dict[str, T] = {}
+
+    def names(self) -> list[str]:
+        """All known names, built-ins in their given order, then plugins; nothing is imported."""
+        plugins = sorted({point.name for point in self._entry_points()} - set(self._builtin))
+        return [*self._builtin, *plugins]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def _entry_points(self) -> tuple[EntryPoint, ...]:
+        return tuple(entry_points(group=f"turncurve.{self.kind}s"))
+
+    def _load(self, name: str) -> T:
+        if name in self._builtin:
+            module, _, attribute = self._builtin[name].partition(":")
+            thing: object = getattr(import_module(module), attribute)
+            origin = module
+        else:
+            point = next((p for p in self._entry_points() if p.name == name), None)
+            if point is None:
+                raise UnknownNameError(self.kind, name, self.names())
+            origin = point.dist.name if point.dist else point.value
+            try:
+                thing = point.load()
+            except Exception as problem:
+                raise BrokenPluginError(self.kind, name, origin, repr(problem)) from problem
+        if not isinstance(thing, self._type):
+            wanted = self._type.__name__
+            raise BrokenPluginError(
+                self.kind, name, origin, f"wanted a {wanted}, got {type(thing).__name__}"
+            )
+        return thing

@@ -1,0 +1,1 @@
+"""A result to words and pictures."""

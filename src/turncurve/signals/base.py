@@ -1,0 +1,37 @@
+"""What a signal is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.model import Run
+from turncurve.table import SignalInfo, TurnTable
+
+Observe: TypeAlias = Callable[[Run], NDArray[np.float64]]
+"""Maps a run to one number for each of its turns: shape (n_turns,), NaN where undefined."""
+
+Derive: TypeAlias = Callable[[TurnTable], NDArray[np.float64]]
+"""Maps a turn table to one number for each of its rows: shape (n_turns,), NaN where undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """One per-turn signal: what it means, and how it is computed.
+
+    Exactly one of `observe` (needs the run's text; computed once, when a run is read) and `derive`
+    (from columns of the table, which it names in `needs`) is given.
+    """
+
+    info: SignalInfo
+    observe: Observe | None = None
+    derive: Derive | None = None
+    needs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.observe is None) == (self.derive is None):
+            raise TypeError(f"signal {self.info.name!r}: wanted exactly one of observe and derive")

@@ -1,0 +1,1 @@
+"""Arrays in, frozen result out: numpy and scipy only."""

@@ -1,0 +1,31 @@
+"""What a column of the turn table means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalInfo:
+    """What one signal measures, for tables, axes and tooltips.
+
+    Attributes:
+        name: Column name.
+        title: A few words for people.
+        unit: "share", "tokens", "usd", "count", or the rubric's own.
+        better: The good direction; None where neither is.
+        denominator: Over what a turn's value is taken; a turn without any is missing (NaN).
+        low: Lowest possible value, None if unbounded or unknown.
+        high: Highest possible value, None if unbounded or unknown.
+        curve: True if the report draws a curve of it; False for plain counts behind other signals.
+    """
+
+    name: str
+    title: str
+    unit: str = ""
+    better: Literal["high", "low"] | None = None
+    denominator: str = "turns that have a value"
+    low: float | None = None
+    high: float | None = None
+    curve: bool = True
