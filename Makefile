@@ -1,0 +1,66 @@
+# make report   the main job on the shipped example: makes .venv, installs, writes reports/example.html
+# make test     the tests
+# make check    format, lint, types, import floors, tests: what CI runs
+# make bench    the benchmarks, as ratios
+# make docs     regenerate the generated pages of docs/
+# make lock     pin the development dependencies anew
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST_ARGS ?= -n auto --maxprocesses 4
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help report test check format lint types floors bench docs lock clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "turncurve needs Python 3.11 or newer; name one with: make PYTHON=python3.11 ..." >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.use: $(VENV)/pyvenv.cfg pyproject.toml requirements-dev.lock
+	$(PIP) install -c requirements-dev.lock -e '.[inspect]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/pyvenv.cfg pyproject.toml requirements-dev.lock
+	$(PIP) install -c requirements-dev.lock -e '.[dev]'
+	@touch $@ $(VENV)/.use
+
+report: $(VENV)/.use
+	@mkdir -p reports
+	$(BIN)/turncurve report examples/long-agent -o reports/example.html -o reports/example.json
+	@echo "The report is in $(CURDIR)/reports/example.html"
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: format lint types floors
+	@$(MAKE) --no-print-directory test
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+floors: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+docs: $(VENV)/.dev
+	@for tool in tools/make_*_docs.py; do $(BIN)/python $$tool; done
+
+lock: $(VENV)/.dev
+	$(BIN)/python -m pip freeze --exclude-editable | grep -v '@ file' > requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) reports build dist
