@@ -1,0 +1,129 @@
+"""Fields that every format has, read once: numbers, text, times, and what an error looks like."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import UTC, datetime
+
+
+def as_float(value: object) -> float | None:
+    """A finite number as float; None for anything else: NaN, infinity, a bool, text."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def as_int(value: object) -> int | None:
+    """A whole number below 2**63 as int (12 and 12.0); None for 12.5, NaN, a bool, text."""
+    number = as_float(value)
+    if number is None or not number.is_integer() or abs(number) >= 2**63:
+        return None
+    return value if isinstance(value, int) else int(number)
+
+
+def as_count(value: object) -> int | None:
+    """As `as_int`; None for a negative number too, which no count of tokens is."""
+    number = as_int(value)
+    return number if number is not None and number >= 0 else None
+
+
+def as_text(value: object) -> str:
+    """The text of a message's content.
+
+    A string is itself and None is ''. Of a list, the strings and the `text` (else the `content`)
+    of each part are joined by newlines; parts without text (an image) give nothing. A mapping is
+    one such part. Any other value is written as JSON.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(text for text in map(as_text, value) if text)
+    if isinstance(value, dict):
+        part = value.get("text", value.get("content"))
+        return part if isinstance(part, str) else as_text(part)
+    return json.dumps(value)
+
+
+def parse_time(value: object) -> float | None:
+    """Seconds since 1970, UTC, of an ISO 8601 text or a number; None where there is no time.
+
+    A time without a zone is taken as UTC. A number of 1e11 and above is in milliseconds, of 1e14
+    in microseconds, of 1e17 in nanoseconds, else in seconds (1e11 seconds are the year 5138). A
+    number of 0 or below is what a writer leaves when it knows no time.
+    """
+    if isinstance(value, str):
+        return _parse_time_text(value.strip())
+    number = as_float(value)
+    if number is None or number <= 0:
+        return None
+    for least, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
+        if number >= least:
+            return number / unit
+    return number
+
+
+def _parse_time_text(text: str) -> float | None:
+    if re.fullmatch(r"\d+(\.\d+)?", text) and len(text) != 8:  # 8 digits are a date, YYYYMMDD
+        return parse_time(float(text))
+    try:
+        time = datetime.fromisoformat(text)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+_ERROR_START = re.compile(
+    r"""\s*(?:
+        (?:<tool_use_error>|Traceback\ \(most\ recent\ call\ last\))
+      | (?:fatal|panic|[Ee]rror|ERROR)\s*:
+      | [A-Za-z_][\w.]*(?:Error|Exception)(?:\s*\(\w+\))?:\s
+      | (?:ba|z|da)?sh:\ .{0,200}?
+        (?:command\ not\ found|No\ such\ file\ or\ directory|Permission\ denied)
+    )""",
+    re.VERBOSE,
+)
+_TRACEBACK_LINE = re.compile(r"^Traceback \(most recent call last\):$", re.MULTILINE)
+
+
+def looks_like_error(text: str) -> bool:
+    """Whether a tool's answer says, in its form, that the tool failed.
+
+    The last resort where a file has no flag, code or status; meant to miss an error rather than to
+    call a good answer one. True if the text starts with `Error:`, `ERROR:`, `fatal:`, `panic:`, an
+    exception's name and a colon (`ValueError: ...`), a shell's own complaint (`bash: x: command not
+    found`) or `<tool_use_error>`, or if a Python traceback's heading is a line of its own within
+    the first 2,000 characters. The word "error" within a text (a log, a source file, a listing) is
+    no evidence.
+    """
+    start = text[:2000]
+    return bool(_ERROR_START.match(start) or _TRACEBACK_LINE.search(start))
+
+
+_TRANSIENT = re.compile(
+    r"""\b(?:
+        time(?:d)?[ -]?out | deadline\ exceeded
+      | rate[ _-]?limit(?:ed|s|_error)? | too\ many\ requests | overloaded(?:_error)?
+      | (?:connection|socket)\ (?:was\ )?(?:reset|aborted|refused|closed) | ECONNRESET | ETIMEDOUT
+      | temporar(?:y|ily)\ (?:failure|unavailable) | service\ unavailable | bad\ gateway
+      | (?:HTTP(?:/\d(?:\.\d)?)?|status(?:[ _]code)?|error(?:\ code)?|API\ error)[ :=]*(?:429|5\d\d)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def is_transient(text: str) -> bool:
+    """Whether an error's text names a cause that a retry may cure.
+
+    Time-outs, rate limits, overload, HTTP 429 and 5xx beside a word that makes them a status,
+    connections reset or refused, services not there for now; looked for in the first 2,000
+    characters. Ask it of errors only: a good answer may talk about time-outs.
+    """
+    return bool(_TRANSIENT.search(text[:2000]))
