@@ -1,3 +1,94 @@
 """turncurve: does an AI agent get worse the longer it runs, where, how sure are we, and why?"""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from turncurve.analysis.founding import analyze_run
+    from turncurve.analysis.settings import Settings
+    from turncurve.errors import ReadError, TurncurveError
+    from turncurve.ingest import read, read_table
+    from turncurve.model import (
+        Event,
+        ExitType,
+        Grade,
+        Run,
+        ToolCall,
+        ToolResult,
+        Turn,
+        Usage,
+    )
+    from turncurve.readers import READERS, Reader
+    from turncurve.report.document import Report, build_report
+    from turncurve.signals import SIGNALS, Signal
+    from turncurve.stats.estimate import Estimate
+    from turncurve.table import SignalInfo, TurnTable
+
+_HOMES = {
+    "READERS": "turncurve.readers",
+    "SIGNALS": "turncurve.signals",
+    "Estimate": "turncurve.stats.estimate",
+    "Event": "turncurve.model",
+    "ExitType": "turncurve.model",
+    "Grade": "turncurve.model",
+    "ReadError": "turncurve.errors",
+    "Reader": "turncurve.readers",
+    "Report": "turncurve.report.document",
+    "Run": "turncurve.model",
+    "Settings": "turncurve.analysis.settings",
+    "Signal": "turncurve.signals",
+    "SignalInfo": "turncurve.table",
+    "ToolCall": "turncurve.model",
+    "ToolResult": "turncurve.model",
+    "TurncurveError": "turncurve.errors",
+    "Turn": "turncurve.model",
+    "TurnTable": "turncurve.table",
+    "Usage": "turncurve.model",
+    "analyze_run": "turncurve.analysis.founding",
+    "build_report": "turncurve.report.document",
+    "read": "turncurve.ingest",
+    "read_table": "turncurve.ingest",
+}
+
+__all__ = [
+    "READERS",
+    "SIGNALS",
+    "Estimate",
+    "Event",
+    "ExitType",
+    "Grade",
+    "ReadError",
+    "Reader",
+    "Report",
+    "Run",
+    "Settings",
+    "Signal",
+    "SignalInfo",
+    "ToolCall",
+    "ToolResult",
+    "Turn",
+    "TurnTable",
+    "TurncurveError",
+    "Usage",
+    "analyze_run",
+    "build_report",
+    "read",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a name's home on first use, so that `import turncurve` stays light."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'turncurve' has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,93 @@
+"""The command `turncurve`: finds a command's module only when that command is asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import click
+
+from turncurve import __version__
+from turncurve.errors import TurncurveError
+
+READER_WENT_AWAY = 128 + 13
+"""Exit status after a closed pipe, as the shell reports SIGPIPE."""
+INTERRUPTED = 128 + 2
+
+
+class Command(NamedTuple):
+    """A command that has not been imported: `--help` of the group needs no more than this."""
+
+    target: str
+    summary: str
+
+
+COMMANDS = {
+    "report": Command(
+        "turncurve.cli.report:report", "Quality by turn, from trace files: the degradation report."
+    ),
+    "formats": Command(
+        "turncurve.cli.formats:formats", "What can be read, and which reader a file gets."
+    ),
+}
+
+
+class LazyGroup(click.Group):
+    """Commands by name, imported on first use; every error on purpose ends in one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            ctx.fail(f"no command {cmd_name!r}; known: {', '.join(COMMANDS)}")
+        module, _, attribute = COMMANDS[cmd_name].target.partition(":")
+        command: object = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        *,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        if not standalone_mode:
+            return super().main(args, prog_name, standalone_mode=False, **extra)
+        try:
+            status = super().main(args, prog_name, standalone_mode=False, **extra)
+        except click.UsageError as problem:
+            status = _complain(problem.format_message(), problem.ctx)
+        except (click.ClickException, TurncurveError) as problem:
+            status = _complain(str(problem), None)
+        except click.Abort:
+            status = INTERRUPTED
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _complain(message: str, ctx: click.Context | None) -> int:
+    hint = f" (see: {ctx.command_path} --help)" if ctx is not None else ""
+    click.echo(f"turncurve: {message}{hint}", err=True)
+    return 2
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="turncurve")
+def cli() -> None:
+    """Does an AI agent get worse the longer it runs, where, and how sure is that?
+
+    Exit status: 0 done, 1 a gate that was asked for failed, 2 a usage error or nothing to read.
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    cli(prog_name="turncurve")
