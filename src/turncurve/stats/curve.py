@@ -1,0 +1,232 @@
+"""A signal's mean by bucket, with runs (or scenarios) as the units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, stdtrit
+
+from turncurve.stats.quantiles import t_quantile
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+
+MIN_UNITS_FOR_CORRELATION = 10
+"""Below this many runs the correlation of buckets is not estimated; the band is Bonferroni's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanCurve:
+    """One entry a bucket that has any value, in rising order; arrays of shape (n_buckets,).
+
+    `std_error`, `df`, `low` and `high` are NaN where fewer than two units have a value: the turns
+    of one run are no replicates.
+    """
+
+    bucket: IntArray
+    n_runs: IntArray
+    n_turns: IntArray
+    """Turns with a value."""
+    value: FloatArray
+    std_error: FloatArray
+    df: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """The mean of each run within each bucket, one entry a pair that has a value."""
+
+    run: IntArray
+    bucket: IntArray
+    n_turns: IntArray
+    value: FloatArray
+
+
+def cell_means(values: ArrayLike, run: ArrayLike, bucket: ArrayLike) -> Cells:
+    """The mean of each run within each bucket, over the turns that have a value.
+
+    Args:
+        values: The signal; shape (n_turns,), NaN where a turn has none.
+        run: Which run a turn belongs to; integers, shape (n_turns,), in any order.
+        bucket: Which bucket a turn belongs to; integers, shape (n_turns,).
+    """
+    y = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(y)
+    pairs = np.stack([np.asarray(bucket)[known], np.asarray(run)[known]], axis=1)
+    distinct, position = np.unique(pairs.astype(np.int64), axis=0, return_inverse=True)
+    position = position.reshape(-1)
+    n_turns = np.bincount(position, minlength=len(distinct))
+    sums = np.bincount(position, weights=y[known], minlength=len(distinct))
+    return Cells(
+        run=distinct[:, 1],
+        bucket=distinct[:, 0],
+        n_turns=n_turns.astype(np.int64),
+        value=sums / n_turns,
+    )
+
+
+def mean_curve(
+    values: ArrayLike,
+    run: ArrayLike,
+    bucket: ArrayLike,
+    *,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
+) -> MeanCurve:
+    """The mean of a signal by bucket: the mean over runs of each run's mean within the bucket.
+
+    Every run weighs the same within a bucket, however many of its turns lie there. The standard
+    error is SD / sqrt(n_runs) over the runs' means, with n_runs - 1 degrees of freedom. With
+    `cluster` it is CR2's (for a mean: each cluster's summed deviation, divided by
+    sqrt(1 - its share of the runs)) with Satterthwaite's degrees of freedom; with clusters of one
+    run each the two are the same.
+
+    Args:
+        values: The signal; shape (n_turns,), NaN where a turn has none.
+        run: Which run a turn belongs to; integers, shape (n_turns,), in any order.
+        bucket: Which bucket a turn belongs to; integers, shape (n_turns,).
+        cluster: Which cluster a turn's run belongs to (its scenario); integers, shape (n_turns,).
+        level: Confidence level of the intervals, which are t intervals for each bucket by itself.
+
+    References:
+        Bell & McCaffrey (2002), Survey Methodology 28:169-181 (CR2 and its degrees of freedom).
+    """
+    cells = cell_means(values, run, bucket)
+    buckets, at = np.unique(cells.bucket, return_inverse=True)
+    n = len(buckets)
+    n_runs = np.bincount(at, minlength=n)
+    value = np.bincount(at, weights=cells.value, minlength=n) / np.maximum(n_runs, 1)
+    unit = cells.run if cluster is None else _cluster_of(cells.run, run, cluster)
+    std_error, df = _cr2(cells.value - value[at], at, unit, n_runs)
+    half = t_quantile(level, df) * std_error
+    return MeanCurve(
+        bucket=buckets,
+        n_runs=n_runs.astype(np.int64),
+        n_turns=np.bincount(at, weights=cells.n_turns, minlength=n).astype(np.int64),
+        value=value,
+        std_error=std_error,
+        df=df,
+        low=value - half,
+        high=value + half,
+        level=level,
+    )
+
+
+def simultaneous_band(
+    values: ArrayLike,
+    run: ArrayLike,
+    bucket: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    resamples: int = 2_000,
+    side: Literal["both", "low"] = "both",
+) -> MeanCurve:
+    """The curve of `mean_curve` with limits that hold at all its buckets at once.
+
+    Use it when the curve itself is used to pick a bucket. The joint distribution of the buckets'
+    t statistics is drawn with Gaussian multipliers on whole runs, so that the correlation of
+    neighbouring buckets counts; the level of the smallest p is then turned back into a t
+    multiplier for each bucket's own degrees of freedom. With one bucket this is the t interval.
+    With fewer than 10 runs the correlation is not estimated and the band is Bonferroni's.
+    A bucket with fewer than two runs has no limits and takes no part.
+
+    Args:
+        values: The signal; shape (n_turns,), NaN where a turn has none.
+        run: Which run a turn belongs to; integers, shape (n_turns,), in any order.
+        bucket: Which bucket a turn belongs to; integers, shape (n_turns,).
+        rng: Source of randomness.
+        level: Chance that the band holds everywhere.
+        resamples: Number of draws.
+        side: "low" gives a lower limit alone (`high` is infinite), for "stays above a target".
+
+    References:
+        Westfall & Young (1993), Resampling-Based Multiple Testing (smallest p over positions);
+        Chernozhukov, Chetverikov & Kato (2013), Annals of Statistics 41:2786-2819 (multipliers).
+    """
+    curve = mean_curve(values, run, bucket, level=level)
+    usable = curve.df > 0
+    tails = 2 if side == "both" else 1
+    tail = _joint_tail(values, run, bucket, curve, rng, resamples, tails) / tails
+    half = np.full(len(curve.value), np.nan)
+    half[usable] = stdtrit(curve.df[usable], 1 - tail) * curve.std_error[usable]
+    high = curve.value + half if side == "both" else np.where(usable, np.inf, np.nan)
+    return MeanCurve(
+        bucket=curve.bucket,
+        n_runs=curve.n_runs,
+        n_turns=curve.n_turns,
+        value=curve.value,
+        std_error=curve.std_error,
+        df=curve.df,
+        low=curve.value - half,
+        high=high,
+        level=level,
+    )
+
+
+def _cluster_of(runs: IntArray, run: ArrayLike, cluster: ArrayLike) -> IntArray:
+    distinct, first = np.unique(np.asarray(run), return_index=True)
+    of_run = np.asarray(cluster)[first]
+    return np.asarray(of_run[np.searchsorted(distinct, runs)], dtype=np.int64)
+
+
+def _cr2(
+    deviation: FloatArray, bucket: IntArray, unit: IntArray, n_runs: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Standard error and degrees of freedom of each bucket's mean; NaN with fewer than two units.
+
+    For a mean, CR2 has a closed form: with n runs in all, n_g in cluster g and a_g = 1 - n_g / n,
+    V = sum(S_g**2 / a_g) / n**2, where S_g is the cluster's summed deviation.
+    """
+    pairs, position = np.unique(np.stack([bucket, unit], axis=1), axis=0, return_inverse=True)
+    position = position.reshape(-1)
+    at = pairs[:, 0]
+    size = np.bincount(position, minlength=len(pairs)).astype(np.float64)
+    summed = np.bincount(position, weights=deviation, minlength=len(pairs))
+    n = n_runs.astype(np.float64)
+    n_buckets = len(n)
+    left = 1 - size / n[at]
+    alone = left <= 0
+    left[alone] = np.nan
+    variance = np.bincount(at, weights=summed**2 / left, minlength=n_buckets) / n**2
+    spread = size**2 / left
+    total = np.bincount(at, weights=spread, minlength=n_buckets)
+    squares = np.bincount(at, weights=spread**2, minlength=n_buckets)
+    own = np.bincount(at, weights=size**2, minlength=n_buckets)
+    trace = own / n**4 + (total**2 - squares) / n**6
+    return np.sqrt(variance), 1 / (n**2 * trace)
+
+
+def _joint_tail(
+    values: ArrayLike,
+    run: ArrayLike,
+    bucket: ArrayLike,
+    curve: MeanCurve,
+    rng: np.random.Generator,
+    resamples: int,
+    tails: int,
+) -> float:
+    """The p at which a bucket's interval must be taken for all to hold together."""
+    cells = cell_means(values, run, bucket)
+    usable = (curve.df > 0) & (curve.std_error > 0)
+    n_used = int(usable.sum())
+    alpha = 1 - curve.level
+    runs, row = np.unique(cells.run, return_inverse=True)
+    if n_used < 2 or len(runs) < MIN_UNITS_FOR_CORRELATION:
+        return alpha / max(n_used, 1)
+    column = np.searchsorted(curve.bucket, cells.bucket)
+    deviation = np.zeros((len(runs), len(curve.bucket)))
+    deviation[row, column] = cells.value - curve.value[column]
+    deviation = deviation[:, usable]
+    scaled = deviation / np.sqrt((deviation**2).sum(axis=0))
+    factor = np.linalg.qr(scaled, mode="r") if len(runs) > n_used else scaled
+    z = rng.standard_normal((resamples, len(factor))) @ factor
+    largest = np.abs(z).max(axis=1) if tails == 2 else z.max(axis=1)
+    p = tails * (1 - ndtr(largest))
+    return float(np.quantile(p, alpha))

@@ -1,0 +1,195 @@
+"""Time to an event that not every run reaches: Kaplan-Meier, its interval and its quantiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from turncurve.errors import NotEnoughDataError
+from turncurve.stats.quantiles import normal_quantile
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+Tie: TypeAlias = Literal["first", "midpoint"]
+"""What a quantile is where the curve runs flat at exactly 1 - p: the first such time, or the middle
+of the flat stretch (R's survfit)."""
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurvivalCurve:
+    """The Kaplan-Meier estimate: one entry a distinct event time, arrays of shape (n_times,).
+
+    `survival` is the share still free of the event just after `time`; it is 1 before the first
+    time. `std_error`, `low` and `high` are NaN where survival is 0.
+    """
+
+    time: FloatArray
+    n_at_risk: IntArray
+    n_events_at: IntArray
+    survival: FloatArray
+    std_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+    n_runs: int
+    n_events: int
+    n_censored: int
+    last_time: float
+    """The longest time that any run was followed."""
+    sure_time: FloatArray
+    """Followed times of the runs that were there from the start, rising; see `quantile`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurvivalQuantile:
+    """The time by which a share `p` of runs has had the event.
+
+    `time` is None where fewer than `p` are known to have had it; `low` then says how late it is at
+    least. `high` is None where the data set no upper limit.
+    """
+
+    p: float
+    time: float | None
+    low: float | None
+    high: float | None
+
+
+def kaplan_meier(
+    time: ArrayLike, event: ArrayLike, *, entry: ArrayLike | None = None, level: float = 0.95
+) -> SurvivalCurve:
+    """Estimate the share of runs still free of an event, from right-censored times.
+
+    At a tie, events come before censorings: a run last seen at turn 9 was at risk at turn 9. A run
+    that ends for a reason that has to do with the event breaks the assumption behind the estimate,
+    which is that censored runs would have gone on like the others.
+
+    Args:
+        time: Turn of the event, or the last turn seen; shape (n_runs,).
+        event: True where the event was seen, False where the run is censored; shape (n_runs,).
+        entry: The run is at risk only after this time (left truncation), as in R's
+            `Surv(entry, time, event)`; below `time`. None: at risk from the start.
+        level: Confidence level of the interval, which is on the log(-log) scale.
+
+    Raises:
+        NotEnoughDataError: No run.
+        ValueError: A time is not after its entry, or not finite.
+
+    References:
+        Kaplan & Meier (1958), JASA 53:457-481; Greenwood (1926); Kalbfleisch & Prentice (2002),
+        equation 1.16 (log-log interval).
+    """
+    t = np.asarray(time, dtype=np.float64)
+    d = np.asarray(event, dtype=np.bool_)
+    start = np.full(len(t), -np.inf) if entry is None else np.asarray(entry, dtype=np.float64)
+    if len(t) == 0:
+        raise NotEnoughDataError("kaplan_meier: runs", need=1, got=0)
+    if not (np.isfinite(t).all() and (start < t).all()):
+        raise ValueError("kaplan_meier: wanted finite times, each after its entry")
+    times = np.unique(t[d])
+    at_risk = np.searchsorted(np.sort(start), times, side="left") - np.searchsorted(
+        np.sort(t), times, side="left"
+    )
+    events = np.bincount(np.searchsorted(times, t[d]), minlength=len(times))
+    survival = np.cumprod(1 - events / at_risk)
+    std_error, low, high = _log_log_interval(survival, events, at_risk, level)
+    return SurvivalCurve(
+        time=times,
+        n_at_risk=at_risk.astype(np.int64),
+        n_events_at=events.astype(np.int64),
+        survival=survival,
+        std_error=std_error,
+        low=low,
+        high=high,
+        level=level,
+        n_runs=len(t),
+        n_events=int(d.sum()),
+        n_censored=int((~d).sum()),
+        last_time=float(t.max()),
+        sure_time=np.sort(t[start == start.min()]),
+    )
+
+
+def survival_at(curve: SurvivalCurve, time: ArrayLike) -> FloatArray:
+    """The share still free of the event just after each time; 1 before the first event.
+
+    NaN after the longest time that any run was followed.
+    """
+    at = np.asarray(time, dtype=np.float64)
+    steps = np.concatenate([[1.0], curve.survival])
+    reached = steps[np.searchsorted(curve.time, at, side="right")]
+    return np.where((at > curve.last_time) & (reached > 0), np.nan, reached)
+
+
+def quantile(curve: SurvivalCurve, p: float, *, tie: Tie = "first") -> SurvivalQuantile:
+    """The time by which a share `p` of runs has had the event, with its interval.
+
+    The smallest time at which survival is at most 1 - p. The limits invert the survival curve's
+    pointwise limits in the same way. Where no run had the event, survival has no variance to
+    estimate; the lower limit is then the last turn to which so many runs were followed that, had
+    a share `p` had the event by then, seeing none of them would be as rare as the level says.
+
+    Args:
+        curve: From `kaplan_meier`.
+        p: Share, above 0 and below 1; 0.5 is the median.
+        tie: Where survival is exactly 1 - p over a stretch: its first time, or the midpoint
+            between that and the next event, which is what R's survfit gives.
+
+    References:
+        Brookmeyer & Crowley (1982), Biometrics 38:29-41.
+    """
+    if not 0 < p < 1:
+        raise ValueError(f"p: wanted a share between 0 and 1, got {p!r}")
+    low = _crossing(curve.time, curve.low, p, tie)
+    if low is None:
+        low = curve.last_time if curve.n_events else _bound_without_events(curve, p)
+    return SurvivalQuantile(
+        p=p,
+        time=_crossing(curve.time, curve.survival, p, tie),
+        low=low,
+        high=_crossing(curve.time, curve.high, p, tie),
+    )
+
+
+def quantiles(
+    curve: SurvivalCurve, p: Sequence[float], *, tie: Tie = "first"
+) -> tuple[SurvivalQuantile, ...]:
+    """`quantile` for several shares."""
+    return tuple(quantile(curve, share, tie=tie) for share in p)
+
+
+def _log_log_interval(
+    survival: FloatArray, events: IntArray, at_risk: IntArray, level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    left = (at_risk - events).astype(np.float64)
+    left[left == 0] = np.nan
+    relative = np.sqrt(np.cumsum(events / (at_risk * left)))
+    inside = np.where(survival > 0, survival, np.nan)
+    spread = normal_quantile(level) * relative / np.log(inside)
+    return inside * relative, inside ** np.exp(-spread), inside ** np.exp(spread)
+
+
+def _crossing(time: FloatArray, survival: FloatArray, p: float, tie: Tie) -> float | None:
+    """The first time at which a falling curve is at most 1 - p; None if it never is."""
+    below = np.flatnonzero(survival <= 1 - p + _ROUNDING)
+    if not len(below):
+        return None
+    first = below[0]
+    flat = abs(survival[first] - (1 - p)) <= _ROUNDING
+    if tie == "midpoint" and flat and first + 1 < len(time):
+        return float(time[first] + time[first + 1]) / 2
+    return float(time[first])
+
+
+def _bound_without_events(curve: SurvivalCurve, p: float) -> float | None:
+    """The last time to which enough runs were followed from the start, all free of the event."""
+    needed = math.ceil(math.log((1 - curve.level) / 2) / math.log(1 - p) - _ROUNDING)
+    if needed > len(curve.sure_time):
+        return None
+    return float(curve.sure_time[-needed])
