@@ -44,7 +44,8 @@ def ratio_of_sums(
         numerator: One number a unit; shape (n,), no NaN.
         denominator: One number a unit; shape (n,), no NaN; its sum is not 0.
         level: Confidence level.
-        scale: "log" keeps a positive ratio's interval positive: value * exp(±t * std_error / value).
+        scale: "log" keeps a positive ratio's interval positive: its ends are the value times and
+            over exp(t * std_error / value).
 
     Returns:
         The ratio and its interval.

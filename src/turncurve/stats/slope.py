@@ -52,4 +52,4 @@ def _centred(group: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[n
         return values
     n = np.bincount(group)
     mean = np.divide(np.bincount(group, weights=values), n, where=n > 0, out=np.zeros(len(n)))
-    return values - mean[group]
+    return np.asarray(values - mean[group])

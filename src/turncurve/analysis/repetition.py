@@ -1,0 +1,141 @@
+"""How often actions repeat earlier ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.signals.repetition import retries
+from turncurve.stats.estimate import Estimate, absent
+from turncurve.stats.ratio import ratio_of_sums
+from turncurve.table import TurnTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spiral:
+    """The first turn at which a run repeats itself more than its own shuffled actions would."""
+
+    run: str
+    turn: int
+    n_turns: int
+    """Turns of the run that are marked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """Shares of actions that repeat an earlier one; retries of transient errors stand apart.
+
+    Attributes:
+        rate: Share of actions seen before in their run. It grows by itself with a run's length.
+        window_rate: Share of the last 10 actions that repeat one of these 10, mean over turns.
+        consecutive_rate: Share equal to the action just before.
+        result_rate: Share seen before with the same result.
+        n_actions: Actions that the shares are of.
+        n_retries: Repeats right after a transient failure, which no share counts as repeats.
+        n_runs: Runs with an action.
+        n_spirals: Runs marked as a spiral.
+        spirals: Where each begins.
+        why: Why the shares are absent.
+    """
+
+    rate: Estimate
+    window_rate: Estimate
+    consecutive_rate: Estimate
+    result_rate: Estimate
+    n_actions: int = 0
+    n_retries: int | None = None
+    n_runs: int = 0
+    n_spirals: int | None = None
+    spirals: tuple[Spiral, ...] = ()
+    why: str | None = None
+
+
+_RATES = {
+    "repeated_action": "share of actions seen before in their run",
+    "repeated_action_window": "share of the last 10 actions that repeat one of these 10",
+    "repeated_action_consecutive": "share of actions equal to the one just before",
+    "repeated_result": "share of actions seen before with the same result",
+}
+
+
+def repetition(table: TurnTable, *, level: float = 0.95) -> Repetition:
+    """How often actions repeat earlier ones, over all turns of all runs.
+
+    Each share is a ratio of sums with runs as units: repeated actions over actions. The share of
+    the trailing window is one number a turn, so its denominator is turns with an action.
+
+    Args:
+        table: Runs with the columns of the repetition signals; a column that is not there gives an
+            absent share.
+        level: Confidence level.
+
+    Returns:
+        The shares with their intervals, the retries, and the runs marked as spirals.
+    """
+    retried = retries(table)
+    actions = _by_turn(table, ~retried)
+    with_result = _by_turn(table, ~retried & (table.calls.result_key != 0))
+    turns = (actions > 0).astype(np.int64)
+    spirals = _spirals(table)
+    return Repetition(
+        rate=_rate(table, "repeated_action", actions, level),
+        window_rate=_rate(table, "repeated_action_window", turns, level),
+        consecutive_rate=_rate(table, "repeated_action_consecutive", actions, level),
+        result_rate=_rate(table, "repeated_result", with_result, level),
+        n_actions=int(actions.sum()),
+        n_retries=int(retried.sum()) if len(retried) else None,
+        n_runs=len(np.unique(table.run[actions > 0])),
+        n_spirals=None if spirals is None else len(spirals),
+        spirals=spirals or (),
+        why=None if len(retried) else "no turn has an action",
+    )
+
+
+def _by_turn(table: TurnTable, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Number of kept actions of each turn; shape (n_turns,)."""
+    return np.bincount(table.calls.row[kept], minlength=len(table.turn)).astype(np.int64)
+
+
+def _rate(table: TurnTable, name: str, weight: NDArray[np.int64], level: float) -> Estimate:
+    column = table.columns.get(name)
+    estimand = _RATES[name]
+    if column is None:
+        return absent(estimand, f"the table has no column {name}", level=level)
+    used = ~np.isnan(column) & (weight > 0)
+    if not used.any():
+        return absent(estimand, "no turn has an action to count", level=level)
+    runs, unit = np.unique(table.run[used], return_inverse=True)
+    repeated = np.bincount(unit, weights=column[used] * weight[used])
+    ratio = ratio_of_sums(repeated, np.bincount(unit, weights=weight[used]), level=level)
+    return Estimate(
+        estimand=estimand,
+        value=ratio.value,
+        std_error=ratio.std_error,
+        low=None if ratio.low is None else max(0.0, ratio.low),
+        high=None if ratio.high is None else min(1.0, ratio.high),
+        level=level,
+        method="ratio of sums, delta method, t over runs",
+        df=ratio.df,
+        n_turns=int(used.sum()),
+        n_runs=len(runs),
+        n_clusters=len(runs),
+        assumptions=("runs are independent",),
+        warnings=() if ratio.low is not None else (_NO_INTERVAL,),
+    )
+
+
+_NO_INTERVAL = "one run, or runs that do not differ, give no interval"
+
+
+def _spirals(table: TurnTable) -> tuple[Spiral, ...] | None:
+    marks = table.columns.get("spiral")
+    if marks is None or np.isnan(marks).all():
+        return None
+    rows = np.flatnonzero(marks == 1)
+    runs, first, counts = np.unique(table.run[rows], return_index=True, return_counts=True)
+    return tuple(
+        Spiral(run=str(table.runs.id[run]), turn=int(table.turn[rows[i]]), n_turns=int(n))
+        for run, i, n in zip(runs, first, counts, strict=True)
+    )
