@@ -3,8 +3,59 @@
 from __future__ import annotations
 
 from turncurve.registry import Registry
-from turncurve.signals.base import Derive, Observe, Signal
+from turncurve.signals.base import Derive, Observe, Signal, per_turn
+from turncurve.table import TurnTable
 
-SIGNALS: Registry[Signal] = Registry("signal", {}, Signal)
+SIGNALS: Registry[Signal] = Registry(
+    "signal",
+    {  # a derived signal comes after those whose columns it needs
+        "quality": "turncurve.signals.quality:QUALITY",
+        "error": "turncurve.signals.grades:ERROR",
+        "grade_missing": "turncurve.signals.grades:GRADE_MISSING",
+        "adherence": "turncurve.signals.adherence:ADHERENCE",
+        "n_rules_applicable": "turncurve.signals.adherence:N_RULES_APPLICABLE",
+        "schema_valid": "turncurve.signals.schema_validity:SCHEMA_VALID",
+        "n_tool_calls": "turncurve.signals.tool_errors:N_TOOL_CALLS",
+        "n_tool_results": "turncurve.signals.tool_errors:N_TOOL_RESULTS",
+        "n_tool_results_known": "turncurve.signals.tool_errors:N_TOOL_RESULTS_KNOWN",
+        "n_tool_errors": "turncurve.signals.tool_errors:N_TOOL_ERRORS",
+        "n_tool_errors_flag": "turncurve.signals.tool_errors:N_TOOL_ERRORS_FLAG",
+        "n_tool_errors_return_code": "turncurve.signals.tool_errors:N_TOOL_ERRORS_RETURN_CODE",
+        "n_tool_errors_status": "turncurve.signals.tool_errors:N_TOOL_ERRORS_STATUS",
+        "n_tool_errors_text": "turncurve.signals.tool_errors:N_TOOL_ERRORS_TEXT",
+        "format_error": "turncurve.signals.tool_errors:FORMAT_ERROR",
+        "context_tokens": "turncurve.signals.tokens:CONTEXT_TOKENS",
+        "cached_input_tokens": "turncurve.signals.tokens:CACHED_INPUT_TOKENS",
+        "output_tokens": "turncurve.signals.tokens:OUTPUT_TOKENS",
+        "reasoning_tokens": "turncurve.signals.tokens:REASONING_TOKENS",
+        "cost_usd": "turncurve.signals.cost:COST_USD",
+        "cost_estimated": "turncurve.signals.cost:COST_ESTIMATED",
+        "compaction": "turncurve.signals.events:COMPACTION",
+        "seconds": "turncurve.signals.timing:SECONDS",
+        "started_at": "turncurve.signals.timing:STARTED_AT",
+        "tool_error": "turncurve.signals.tool_errors:TOOL_ERROR",
+        "tool_error_rate": "turncurve.signals.tool_errors:TOOL_ERROR_RATE",
+        "tool_success": "turncurve.signals.tool_errors:TOOL_SUCCESS",
+        "repeated_action": "turncurve.signals.repetition:REPEATED_ACTION",
+        "repeated_action_window": "turncurve.signals.repetition:REPEATED_ACTION_WINDOW",
+        "repeated_action_consecutive": "turncurve.signals.repetition:REPEATED_ACTION_CONSECUTIVE",
+        "repeated_result": "turncurve.signals.repetition:REPEATED_RESULT",
+        "retry": "turncurve.signals.repetition:RETRY",
+    },
+    Signal,
+)
 
-__all__ = ["SIGNALS", "Derive", "Observe", "Signal"]
+
+def compute_derived(table: TurnTable) -> TurnTable:
+    """Add every derived signal whose columns the table has.
+
+    The same code runs on one run and on a million: each derived signal is a pass over columns.
+    """
+    for name in SIGNALS:
+        signal = SIGNALS[name]
+        if signal.derive and all(column in table.columns for column in signal.needs):
+            table = table.with_columns({name: signal.derive(table)}, {name: signal.info})
+    return table
+
+
+__all__ = ["SIGNALS", "Derive", "Observe", "Signal", "compute_derived", "per_turn"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from turncurve.model import Run
 from turncurve.table import SignalInfo, TurnTable
 
-Observe: TypeAlias = Callable[[Run], NDArray[np.float64]]
+FloatArray: TypeAlias = NDArray[np.float64]
+
+Observe: TypeAlias = Callable[[Run], FloatArray]
 """Maps a run to one number for each of its turns: shape (n_turns,), NaN where undefined."""
 
-Derive: TypeAlias = Callable[[TurnTable], NDArray[np.float64]]
+Derive: TypeAlias = Callable[[TurnTable], FloatArray]
 """Maps a turn table to one number for each of its rows: shape (n_turns,), NaN where undefined."""
 
 
@@ -35,3 +37,13 @@ class Signal:
     def __post_init__(self) -> None:
         if (self.observe is None) == (self.derive is None):
             raise TypeError(f"signal {self.info.name!r}: wanted exactly one of observe and derive")
+
+
+def per_turn(values: Iterable[float | None]) -> FloatArray:
+    """One number a turn, with NaN for each None."""
+    return np.array(list(values), dtype=np.float64)
+
+
+def unknown(run: Run) -> FloatArray:
+    """NaN for each turn of the run."""
+    return np.full(len(run.turns), np.nan)

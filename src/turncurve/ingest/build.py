@@ -1,0 +1,189 @@
+"""Runs to a turn table, one at a time: of a run's text nothing is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.ingest.growing import GrowingArray
+from turncurve.ingest.measure import Columns, Measure
+from turncurve.model import Run, Usage
+from turncurve.signals.actions import actions
+from turncurve.table import CallTable, EventTable, RunTable, SignalInfo, TurnTable
+
+_NAN = float("nan")
+
+
+class TableBuilder:
+    """Collects runs into a turn table, in the order they come.
+
+    Time and memory are linear in turns: each column is one growing array.
+
+    Args:
+        measure: Maps a run to its columns.
+    """
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
+        self._info: dict[str, SignalInfo] = {n: s.info for n, s in measure.signals.items()}
+        self._columns: dict[str, GrowingArray[np.float64]] = {
+            name: GrowingArray(np.float64, _NAN) for name in self._info
+        }
+        self._turn: GrowingArray[np.int64] = GrowingArray(np.int64)
+        self._runs: dict[str, list[Any]] = {field.name: [] for field in fields(RunTable)}
+        self._calls = _CallRows()
+        self._events: list[tuple[int, int, str]] = []
+
+    def add(self, run: Run) -> None:
+        """Append one run."""
+        position, first = len(self._runs["id"]), len(self._turn)
+        columns, absent = self._measure(run)
+        self._calls.extend(run, first)
+        self._turn.extend(np.array([turn.index for turn in run.turns], dtype=np.int64))
+        self._extend(columns, first)
+        for name, value in _run_row(run, absent).items():
+            self._runs[name].append(value)
+        events = sorted(run.events, key=lambda event: event.turn)
+        self._events += [(position, event.turn, event.kind) for event in events]
+
+    def table(self) -> TurnTable:
+        """The table of all runs added."""
+        n = len(self._turn)
+        for column in self._columns.values():
+            column.grow_to(n)
+        runs = _run_table(self._runs)
+        return TurnTable(
+            runs=runs,
+            run=np.repeat(np.arange(len(runs), dtype=np.int64), runs.n_turns),
+            turn=self._turn.array(),
+            columns={name: _finite(column.array()) for name, column in self._columns.items()},
+            calls=self._calls.table(),
+            events=EventTable(
+                run=np.array([event[0] for event in self._events], dtype=np.int64),
+                turn=np.array([event[1] for event in self._events], dtype=np.int64),
+                kind=_objects([event[2] for event in self._events]),
+            ),
+            info={**self._info, "quality": _scaled(self._info["quality"], runs)},
+        )
+
+    def _extend(self, columns: Columns, first: int) -> None:
+        for name, values in columns.items():
+            if name not in self._columns:
+                self._columns[name] = GrowingArray(np.float64, _NAN)
+                self._info[name] = SignalInfo(name=name, title=name.replace("_", " "))
+            self._columns[name].grow_to(first)
+            self._columns[name].extend(values)
+
+
+class _CallRows:
+    def __init__(self) -> None:
+        self._row: GrowingArray[np.int64] = GrowingArray(np.int64)
+        self._key: GrowingArray[np.uint64] = GrowingArray(np.uint64)
+        self._result_key: GrowingArray[np.uint64] = GrowingArray(np.uint64)
+        self._failed: GrowingArray[np.int8] = GrowingArray(np.int8)
+        self._transient: GrowingArray[np.bool_] = GrowingArray(np.bool_)
+
+    def extend(self, run: Run, first: int) -> None:
+        rows = list(actions(run))
+        self._row.extend(np.array([first + action.row for action in rows], dtype=np.int64))
+        self._key.extend(np.array([action.key for action in rows], dtype=np.uint64))
+        self._result_key.extend(np.array([action.result_key for action in rows], dtype=np.uint64))
+        self._failed.extend(np.array([action.failed for action in rows], dtype=np.int8))
+        self._transient.extend(np.array([action.transient for action in rows], dtype=np.bool_))
+
+    def table(self) -> CallTable:
+        return CallTable(
+            row=self._row.array(),
+            key=self._key.array(),
+            result_key=self._result_key.array(),
+            failed=self._failed.array(),
+            transient=self._transient.array(),
+        )
+
+
+def _run_row(run: Run, absent: Mapping[str, str]) -> dict[str, Any]:
+    totals = run.totals
+    low, high = run.quality_scale or (None, None)
+    return {
+        "id": run.id,
+        "scenario": run.scenario,
+        "trial": run.trial or 1,
+        "condition": run.condition,
+        "agent": run.agent,
+        "parent": run.parent,
+        "model": run.model,
+        "format": run.format,
+        "path": run.path,
+        "record": run.record,
+        "exit_type": run.exit_type.value,
+        "exit_text": run.exit_text,
+        "success": None if run.success is None else float(run.success),
+        "score": run.score,
+        "n_turns": len(run.turns),
+        "total_input_tokens": totals.input_tokens if totals else None,
+        "total_cached_input_tokens": totals.cached_input_tokens if totals else None,
+        "total_output_tokens": totals.output_tokens if totals else None,
+        "total_cost_usd": totals.cost_usd if totals else None,
+        "quality_low": low,
+        "quality_high": high,
+        "grader_tokens": _all_tokens(run.grader_usage),
+        "absent": dict(absent),
+        "notes": run.notes,
+    }
+
+
+def _all_tokens(usage: Usage | None) -> float | None:
+    if usage is None or (usage.context_tokens is None and usage.output is None):
+        return None
+    return float((usage.context_tokens or 0) + (usage.output or 0))
+
+
+_INTEGERS = frozenset({"trial", "n_turns"})
+_FLOATS = frozenset(
+    {
+        *("success", "score", "total_input_tokens", "total_cached_input_tokens"),
+        *("total_output_tokens", "total_cost_usd", "quality_low", "quality_high", "grader_tokens"),
+    }
+)
+
+
+def _run_table(rows: Mapping[str, list[Any]]) -> RunTable:
+    arrays: dict[str, Any] = {}
+    for name, values in rows.items():
+        if name in _INTEGERS:
+            arrays[name] = np.array(values, dtype=np.int64)
+        elif name in _FLOATS:
+            arrays[name] = _finite(np.array(values, dtype=np.float64))
+        else:
+            arrays[name] = _objects(values)
+    return RunTable(**arrays)
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same array with NaN in place of infinities: no measure of a turn is infinite."""
+    values[~np.isfinite(values)] = np.nan
+    return values
+
+
+def _scaled(info: SignalInfo, runs: RunTable) -> SignalInfo:
+    """The quality signal with its scale, where all runs that state one agree on it."""
+    scales = {
+        (low, high)
+        for low, high in zip(runs.quality_low.tolist(), runs.quality_high.tolist(), strict=True)
+        if not (math.isnan(low) or math.isnan(high))
+    }
+    if len(scales) != 1:
+        return info
+    low, high = scales.pop()
+    return replace(info, low=low, high=high)

@@ -1,0 +1,141 @@
+"""Which files there are below the given paths, and who reads each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from glob import glob, has_magic
+from pathlib import Path
+
+from turncurve.errors import ReadError
+from turncurve.readers import READERS, Reader
+from turncurve.readers._stream import compression, head
+
+_NO_TRACES = frozenset({"__pycache__", "node_modules"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file below a given path."""
+
+    path: Path
+    root: Path
+    """The given path; the folder of the file where the file itself was given."""
+    named: bool
+    """True where the file itself was given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Which reader takes a file, and why."""
+
+    path: Path
+    reader: str | None
+    recognised_by: str | None
+    """What that reader goes by, in a sentence."""
+    others: tuple[str, ...] = ()
+    """Readers that would take it too, had the first not."""
+    compression: str | None = None
+    reason: str | None = None
+    """Why no reader takes it."""
+
+
+def discover(paths: Sequence[str | Path]) -> list[Found]:
+    """Every file below the given files, folders and patterns, each once, in a fixed order.
+
+    Hidden files and folders are left out. Links to folders are not followed; a link to a file is,
+    where its target lies below the same given path.
+
+    Raises:
+        ReadError: A path does not exist, or a pattern matches nothing.
+    """
+    found: dict[Path, Found] = {}
+    for given in paths:
+        for root in _expand(given):
+            for file in _files(root):
+                found.setdefault(file.path.resolve(), file)
+    return list(found.values())
+
+
+def explain(path: str | Path) -> Explanation:
+    """Which reader takes a file, and why.
+
+    Raises:
+        ReadError: The path is no readable file.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ReadError(path, "wanted a file, found none", fix="name one file, not a folder")
+    takers = [name for name in READERS if recognises(READERS[name], path)]
+    if not takers:
+        return Explanation(
+            path=path,
+            reader=None,
+            recognised_by=None,
+            compression=compression(path),
+            reason="no reader recognises its content"
+            if path.stat().st_size
+            else "the file is empty",
+        )
+    return Explanation(
+        path=path,
+        reader=takers[0],
+        recognised_by=READERS[takers[0]].recognised_by,
+        others=tuple(takers[1:]),
+        compression=compression(path),
+    )
+
+
+def reader_of(file: Found, readers: Mapping[str, Reader], forced: str | None) -> Reader | None:
+    """The reader that takes a file: the forced one, or the first that recognises it."""
+    if forced is not None:
+        reader = readers[forced]
+        if file.named or not is_companion(file.path, [reader]):
+            return reader
+        return None
+    start = head(file.path)
+    return next((r for r in readers.values() if r.looks_like(start, file.path)), None)
+
+
+def recognises(reader: Reader, path: Path) -> bool:
+    """Whether a reader would take a file."""
+    return reader.looks_like(head(path), path)
+
+
+def is_companion(path: Path, readers: Sequence[Reader]) -> bool:
+    """Whether one of the readers consults such a file beside a trace."""
+    return any(fnmatch(path.name, pattern) for reader in readers for pattern in reader.companions)
+
+
+def _expand(given: str | Path) -> list[Path]:
+    path = Path(given)
+    if path.exists():
+        return [path]
+    if has_magic(str(given)):
+        # `Path.glob` takes no absolute pattern.
+        matches = [Path(match) for match in glob(str(given), recursive=True)]  # noqa: PTH207
+        if matches:
+            return sorted(matches)
+        raise ReadError(given, "the pattern matches nothing")
+    raise ReadError(given, "no such file or folder")
+
+
+def _files(root: Path) -> Iterator[Found]:
+    if not root.is_dir():
+        yield Found(root, root.parent, named=True)
+        return
+    below = root.resolve()
+    for path in sorted(_walk(root)):
+        if not path.is_symlink() or path.resolve().is_relative_to(below):
+            yield Found(path, root, named=False)
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for folder, inner, names in os.walk(root):
+        inner[:] = [name for name in inner if not name.startswith(".") and name not in _NO_TRACES]
+        for name in names:
+            path = Path(folder, name)
+            if not name.startswith(".") and path.is_file():
+                yield path

@@ -1,0 +1,80 @@
+"""One run to its columns: every observed signal, and what its file gives by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.errors import InvariantError, ReadError
+from turncurve.model import Run
+from turncurve.readers import OnProblem
+from turncurve.signals import SIGNALS, Signal
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Columns: TypeAlias = dict[str, FloatArray]
+
+Addition: TypeAlias = Callable[[Run, Columns, OnProblem], dict[str, str]]
+"""Fills columns of a run beyond the observed signals; gives reasons for what stays absent."""
+
+
+class Measure:
+    """Maps a run to its columns.
+
+    Args:
+        on_problem: Told of each signal that fails on a run; the run's column is then NaN.
+        additions: What to work out beyond the registered signals: rules, a schema, prices.
+    """
+
+    def __init__(self, on_problem: OnProblem, additions: Sequence[Addition] = ()) -> None:
+        self._on_problem = on_problem
+        self._additions = additions
+        signals = {name: SIGNALS[name] for name in SIGNALS}
+        self.signals: dict[str, Signal] = {n: s for n, s in signals.items() if s.observe}
+
+    def __call__(self, run: Run) -> tuple[Columns, Mapping[str, str]]:
+        """The run's columns, each of shape (n_turns,), and why what is absent is absent."""
+        columns = {name: self._observe(name, signal, run) for name, signal in self.signals.items()}
+        _add_given(run, columns)
+        absent = dict(run.absent)
+        for addition in self._additions:
+            absent.update(addition(run, columns, self._on_problem))
+        return columns, {n: reason for n, reason in absent.items() if _is_absent(columns.get(n))}
+
+    def _observe(self, name: str, signal: Signal, run: Run) -> FloatArray:
+        assert signal.observe is not None
+        try:
+            return _one_per_turn(signal.observe(run), len(run.turns))
+        except Exception as problem:  # noqa: BLE001 - one signal of one run fails as a whole
+            reason = f"signal {name!r} failed: {type(problem).__name__}: {problem}"
+            self._on_problem(ReadError(run.path, reason, record=run.record or run.id, kept=True))
+            return np.full(len(run.turns), np.nan)
+
+
+def _is_absent(column: FloatArray | None) -> bool:
+    return column is None or len(column) == 0 or bool(np.isnan(column).any())
+
+
+def _one_per_turn(values: FloatArray, n_turns: int) -> FloatArray:
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (n_turns,):
+        raise InvariantError(f"wanted shape ({n_turns},), got {values.shape}")
+    return values
+
+
+def _add_given(run: Run, columns: Columns) -> None:
+    """Numbers that the file gives: they fill unknown values and make columns of their own."""
+    given: Columns = {}
+    for row, turn in enumerate(run.turns):
+        for name, value in turn.values.items():
+            if name not in given:
+                given[name] = np.full(len(run.turns), np.nan)
+            given[name][row] = value
+    for name, values in given.items():
+        observed = columns.get(name)
+        if observed is None:
+            columns[name] = values
+        else:
+            columns[name] = np.where(np.isnan(observed), values, observed)

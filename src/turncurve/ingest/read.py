@@ -1,0 +1,209 @@
+"""Paths to runs, and to a turn table."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from turncurve.errors import ReadError, TurncurveError, UnknownNameError
+from turncurve.ingest.build import TableBuilder
+from turncurve.ingest.discover import Found, discover, is_companion, reader_of
+from turncurve.ingest.identity import Identities, folder_conditions
+from turncurve.ingest.measure import Addition, Measure
+from turncurve.ingest.options import Problems, Progress, ReadOptions
+from turncurve.ingest.prices import Prices, no_prices
+from turncurve.model import Run
+from turncurve.readers import READERS, OnProblem, Reader
+from turncurve.signals import compute_derived
+from turncurve.table import TurnTable
+
+_DEFAULTS = ReadOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """A file that was read."""
+
+    path: str
+    format: str
+    n_runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What came of reading some paths."""
+
+    table: TurnTable
+    inputs: tuple[Input, ...]
+    unread: tuple[str, ...]
+    """Files that no reader recognises."""
+    problems: tuple[ReadError, ...]
+
+
+def read_table(
+    paths: Sequence[str | Path],
+    *,
+    options: ReadOptions = _DEFAULTS,
+    on_problem: OnProblem | None = None,
+    progress: Progress | None = None,
+) -> Ingested:
+    """Read files, folders and patterns into one turn table with every signal.
+
+    Args:
+        paths: Files, folders (walked) and patterns.
+        options: How files are read.
+        on_problem: Told of each problem at once: raises to stop, returns to go on. All problems
+            are in the result too.
+        progress: Told after each file.
+
+    Raises:
+        ReadError: A path does not exist, or a pattern matches nothing.
+        RuleError: The rule or schema file does not say what it should.
+        UnknownNameError: No reader has the name in `options.format`.
+        BrokenPluginError: An installed reader or signal plugin does not load.
+    """
+    problems = Problems(on_problem)
+    reading = _Reading(paths, options, problems)
+    builder = TableBuilder(Measure(problems.report, _additions(options)))
+    for run in reading.runs(progress):
+        builder.add(run)
+    return Ingested(
+        table=compute_derived(builder.table()),
+        inputs=tuple(reading.inputs),
+        unread=tuple(reading.unread),
+        problems=tuple(problems.found),
+    )
+
+
+def iter_runs(
+    paths: Sequence[str | Path],
+    *,
+    options: ReadOptions = _DEFAULTS,
+    on_problem: OnProblem | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Run]:
+    """The same runs as `read_table`, one at a time, with the same ids, trials and conditions."""
+    reading = _Reading(paths, options, Problems(on_problem))
+    return reading.runs(progress)
+
+
+def table_from_runs(
+    runs: Iterable[Run],
+    *,
+    options: ReadOptions = _DEFAULTS,
+    on_problem: OnProblem | None = None,
+) -> TurnTable:
+    """A turn table with every signal, of runs that are in memory already.
+
+    Ids, conditions and trials are settled as for files.
+    """
+    identities = Identities()
+    builder = TableBuilder(Measure(Problems(on_problem).report, _additions(options)))
+    for run in runs:
+        builder.add(identities.place(run, Path(run.path)))
+    return compute_derived(builder.table())
+
+
+def fetch_runs(table: TurnTable, runs: Iterable[int]) -> Iterator[tuple[int, Run]]:
+    """Read chosen runs again, for their text; only the files that hold them are opened.
+
+    Args:
+        table: A table that `read_table` gave, or a selection of its runs.
+        runs: Positions in its run table.
+
+    Yields:
+        Position and run, file by file; the run has the table's id, trial and condition. A run that
+        its file no longer gives is left out.
+    """
+    wanted = set(runs)
+    by_file: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for position, key in enumerate(zip(table.runs.format, table.runs.path, strict=True)):
+        by_file[key].append(position)
+    for (name, path), positions in by_file.items():
+        if wanted.isdisjoint(positions):
+            continue
+        yield from _fetch(table, READERS[name], Path(path), positions, wanted)
+
+
+def _fetch(
+    table: TurnTable, reader: Reader, path: Path, positions: list[int], wanted: set[int]
+) -> Iterator[tuple[int, Run]]:
+    runs = table.runs
+    left = deque(positions)
+    for run in read_file(reader, path, Problems()):
+        position = left[0]
+        # A selected table may lack runs of the file, so each is met by its record and its length.
+        if (run.record, len(run.turns)) != (runs.record[position], runs.n_turns[position]):
+            continue
+        left.popleft()
+        if position in wanted:
+            yield (
+                position,
+                replace(
+                    run,
+                    id=runs.id[position],
+                    parent=runs.parent[position],
+                    condition=runs.condition[position],
+                    trial=int(runs.trial[position]),
+                ),
+            )
+        if wanted.isdisjoint(left):
+            return
+
+
+def _additions(options: ReadOptions) -> list[Addition]:
+    return [Prices() if options.prices else no_prices]
+
+
+class _Reading:
+    """One pass over the files of some paths."""
+
+    def __init__(
+        self, paths: Sequence[str | Path], options: ReadOptions, problems: Problems
+    ) -> None:
+        if options.format is not None and options.format not in READERS.names():
+            raise UnknownNameError("reader", options.format, READERS.names())
+        self._files = discover(paths)
+        self._options = options
+        self._problems = problems
+        self._readers = {name: READERS[name] for name in READERS}
+        self.inputs: list[Input] = []
+        self.unread: list[str] = []
+
+    def runs(self, progress: Progress | None = None) -> Iterator[Run]:
+        by_folder = self._options.condition_from == "folder"
+        identities = Identities(folder_conditions(self._files) if by_folder else None)
+        for done, file in enumerate(self._files, start=1):
+            for run in self._read(file):
+                yield identities.place(run, file.path)
+            if progress is not None:
+                progress(done, len(self._files))
+
+    def _read(self, file: Found) -> Iterator[Run]:
+        reader = reader_of(file, self._readers, self._options.format)
+        if reader is None:
+            if file.named or not is_companion(file.path, list(self._readers.values())):
+                self.unread.append(str(file.path))
+            return
+        n_runs = 0
+        for run in read_file(reader, file.path, self._problems):
+            n_runs += 1
+            yield run
+        self.inputs.append(Input(path=str(file.path), format=reader.name, n_runs=n_runs))
+
+
+def read_file(reader: Reader, path: Path, problems: Problems) -> Iterator[Run]:
+    """The runs of one file; whatever goes wrong in it is one problem, and other files go on."""
+    try:
+        yield from reader.read(path, problems.report)
+    except ReadError as problem:
+        if problem is problems.stop:
+            raise
+        problems.report(problem)
+    except Exception as problem:
+        if problem is problems.stop:
+            raise
+        words = str(problem) if isinstance(problem, TurncurveError) else repr(problem)
+        problems.report(ReadError(path, f"the reader {reader.name!r} failed: {words}"))

@@ -1,0 +1,189 @@
+"""Repeated actions: by the whole run so far, by a trailing window, and in a row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.signals.base import FloatArray, Signal
+from turncurve.table import SignalInfo, TurnTable
+
+WINDOW = 10
+"""Actions in the trailing window."""
+
+RETRY_TURNS = 2
+"""A repeat is a retry if the transient failure lies at most this many turns back."""
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+def repeated_action(table: TurnTable) -> FloatArray:
+    """Share of a turn's actions that the run had done before; NaN in a turn without actions.
+
+    Retries of a transient failure are left out. A healthy agent's share grows by itself, because
+    ever more of what there is to do has been done once: compare it with the window's.
+    """
+    kept = ~retries(table)
+    return _share_by_turn(table, kept, previous(table, kept) >= 0)
+
+
+def repeated_action_window(table: TurnTable) -> FloatArray:
+    """Share of the run's last 10 actions that equal an earlier one among these 10.
+
+    Taken at the turn's last action; fewer than 10 where the run has had fewer. NaN in a turn
+    without actions. Retries of a transient failure are left out.
+    """
+    kept = ~retries(table)
+    row = table.calls.row[kept]
+    share = window_repeats(table, kept) / window_sizes(table, kept)
+    values = np.full(len(table.turn), np.nan)
+    values[row] = share  # of several actions in a turn, the last one stays
+    return values
+
+
+def repeated_action_consecutive(table: TurnTable) -> FloatArray:
+    """Share of a turn's actions that equal the action right before; NaN without actions.
+
+    Retries of a transient failure are left out.
+    """
+    kept = ~retries(table)
+    before = previous(table, kept)
+    return _share_by_turn(table, kept, (before >= 0) & (np.arange(len(before)) - before == 1))
+
+
+def repeated_result(table: TurnTable) -> FloatArray:
+    """As `repeated_action`, where an action is the same only if its result is too.
+
+    So polling that returns something new is no repeat. NaN in a turn without a result.
+    """
+    kept = ~retries(table) & (table.calls.result_key != 0)
+    return _share_by_turn(table, kept, previous(table, kept, table.calls.result_key) >= 0)
+
+
+def retry(table: TurnTable) -> FloatArray:
+    """Share of a turn's actions that retry a transient failure; NaN in a turn without actions."""
+    everything = np.ones(len(table.calls.row), dtype=bool)
+    return _share_by_turn(table, everything, retries(table))
+
+
+def retries(table: TurnTable) -> BoolArray:
+    """True for each action that repeats one that failed transiently up to 2 turns before.
+
+    The failure is the last time that the run did the same. Shape (n_actions,).
+    """
+    calls = table.calls
+    if not calls.transient.any():
+        return np.zeros(len(calls.row), dtype=bool)
+    before = previous(table, np.ones(len(calls.row), dtype=bool))
+    turn = table.turn[calls.row]
+    near = turn - turn[before] <= RETRY_TURNS
+    return np.asarray((before >= 0) & calls.transient[before] & near)
+
+
+def previous(table: TurnTable, kept: BoolArray, key: NDArray[np.uint64] | None = None) -> IntArray:
+    """Position of the last earlier action with the same key in the same run, -1 if there is none.
+
+    Both are positions among the kept actions; shape (n_kept,).
+    """
+    keys = (table.calls.key if key is None else key)[kept]
+    mixed = _mix(keys, run_of(table, kept))
+    order = np.argsort(mixed, kind="stable")
+    same = mixed[order[1:]] == mixed[order[:-1]]
+    before = np.full(len(keys), -1, dtype=np.int64)
+    before[order[1:][same]] = order[:-1][same]
+    return before
+
+
+def run_of(table: TurnTable, kept: BoolArray) -> IntArray:
+    """The run of each kept action; shape (n_kept,)."""
+    run: IntArray = table.run[table.calls.row[kept]]
+    return run
+
+
+def window_sizes(table: TurnTable, kept: BoolArray) -> IntArray:
+    """Actions in the trailing window that ends at each kept action: 1 to 10."""
+    run = run_of(table, kept)
+    first = np.searchsorted(run, run)
+    sizes: IntArray = np.minimum(np.arange(len(run)) - first + 1, WINDOW)
+    return sizes
+
+
+def window_repeats(table: TurnTable, kept: BoolArray) -> IntArray:
+    """Actions in the trailing window at each kept action that equal an earlier one in the window.
+
+    That is the window's size less the number of distinct actions in it; 0 to 9.
+    """
+    before = previous(table, kept)
+    position = np.arange(len(before))
+    start = position - window_sizes(table, kept) + 1
+    count = np.zeros(len(before), dtype=np.int64)
+    for lag in range(min(WINDOW, len(before))):
+        # Counts action i - lag of the window that ends at i, if its twin lies in that window too.
+        count[lag:] += before[: len(before) - lag] >= start[lag:]
+    return count
+
+
+def _mix(key: NDArray[np.uint64], run: IntArray) -> NDArray[np.uint64]:
+    """One number for key and run together: a product by odd constants, which loses nothing."""
+    with np.errstate(over="ignore"):
+        salt = (run.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        salt ^= salt >> np.uint64(32)
+        mixed: NDArray[np.uint64] = (key ^ (salt * np.uint64(0xC2B2AE3D27D4EB4F))) * np.uint64(
+            0x165667B19E3779F9
+        )
+    return mixed
+
+
+def _share_by_turn(table: TurnTable, kept: BoolArray, marked: BoolArray) -> FloatArray:
+    row = table.calls.row[kept]
+    n = np.bincount(row, minlength=len(table.turn))
+    hits = np.bincount(row, weights=marked, minlength=len(table.turn))
+    share: FloatArray = np.divide(hits, n, out=np.full(len(table.turn), np.nan), where=n > 0)
+    return share
+
+
+def _info(name: str, title: str, *, denominator: str, curve: bool = True) -> SignalInfo:
+    return SignalInfo(
+        name=name,
+        title=title,
+        unit="share",
+        better="low",
+        denominator=denominator,
+        low=0.0,
+        high=1.0,
+        curve=curve,
+    )
+
+
+_ACTIONS = "actions, retries of a transient failure left out"
+REPEATED_ACTION = Signal(
+    info=_info("repeated_action", "Repeated actions", denominator=_ACTIONS),
+    derive=repeated_action,
+)
+REPEATED_ACTION_WINDOW = Signal(
+    info=_info(
+        "repeated_action_window",
+        "Repeated actions among the last 10",
+        denominator=f"the last {WINDOW} {_ACTIONS}",
+    ),
+    derive=repeated_action_window,
+)
+REPEATED_ACTION_CONSECUTIVE = Signal(
+    info=_info(
+        "repeated_action_consecutive", "Actions that repeat the one before", denominator=_ACTIONS
+    ),
+    derive=repeated_action_consecutive,
+)
+REPEATED_RESULT = Signal(
+    info=_info(
+        "repeated_result",
+        "Repeated actions with the same result",
+        denominator="actions with a result, retries of a transient failure left out",
+    ),
+    derive=repeated_result,
+)
+RETRY = Signal(
+    info=_info("retry", "Retries of a transient failure", denominator="actions", curve=False),
+    derive=retry,
+)
