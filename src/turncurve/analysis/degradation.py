@@ -1,0 +1,376 @@
+"""The degradation curve: how a signal changes within a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.analysis.axes import Place, bounds_of, bucket_of, default_width, place
+from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
+from turncurve.analysis.settings import Axis, Settings
+from turncurve.errors import UnknownNameError
+from turncurve.stats.curve import MeanCurve, mean_curve
+from turncurve.table import TurnTable
+
+FloatArray: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Panel: TypeAlias = Literal["active", "balanced"]
+"""All runs that reach a bucket, or only those long enough for every bucket."""
+Unit: TypeAlias = Literal["run", "scenario"]
+Segment: TypeAlias = Literal["with_compaction", "without_compaction"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """One bucket: the mean over runs of each run's mean there; None where it has no interval."""
+
+    start: float
+    end: float
+    n_runs: int
+    n_turns: int
+    """Turns with a value."""
+    value: float
+    std_error: float | None
+    low: float | None
+    high: float | None
+    partial: bool
+    """The data end before the bucket does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A signal along an axis, by bucket. Buckets without any value are left out.
+
+    Attributes:
+        signal: The signal's name.
+        estimand: What the values estimate, in a sentence.
+        axis: What the curve runs along.
+        panel: Which runs it is over.
+        segment: Which part of each run; None for all of it.
+        unit: What the interval takes as independent.
+        bucket: Width of a bucket in the axis's unit; on "progress" the number of parts.
+        min_turns: How far a run of the balanced panel must reach, in the axis's unit.
+        level: Confidence level of each point's interval, by itself.
+        n_runs: Runs with a value somewhere on the curve.
+        excluded: Reason to number of runs left out; with `n_runs` they add up to all runs.
+        warnings: What to know before reading the curve, in sentences.
+    """
+
+    signal: str
+    estimand: str
+    axis: Axis
+    panel: Panel
+    segment: Segment | None = None
+    unit: Unit = "run"
+    bucket: int
+    min_turns: float | None = None
+    level: float
+    n_runs: int
+    excluded: Mapping[str, int]
+    points: tuple[CurvePoint, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSeries:
+    """A signal by single turn over all runs that reach it; tuples of one length, None = absent."""
+
+    signal: str
+    turn: tuple[int, ...]
+    n_runs: tuple[int, ...]
+    n_turns: tuple[int, ...]
+    value: tuple[float | None, ...]
+    std_error: tuple[float | None, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How many runs are still there at each turn, from turn 1 to the last of the longest run."""
+
+    turn: tuple[int, ...]
+    n_runs: tuple[int, ...]
+    share: tuple[float, ...]
+    """Of the runs with a turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A signal laid out along an axis: the rows that have both a value and a place.
+
+    Arrays of shape (n_rows,), except `rows`, which holds their positions in the table.
+    """
+
+    table: TurnTable
+    signal: str
+    settings: Settings
+    place: Place
+    width: int
+    rows: NDArray[np.int64]
+    run: NDArray[np.int64]
+    bucket: NDArray[np.int64]
+    values: FloatArray
+    eligible: BoolArray
+    """Shape (n_runs,): runs that the curve may be over."""
+    excluded: Mapping[str, int]
+
+
+def degradation_curve(
+    table: TurnTable,
+    signal: str,
+    *,
+    settings: Settings | None = None,
+    panel: Panel = "active",
+    unit: Unit = "run",
+) -> Curve:
+    """A signal's mean by bucket: over runs, of each run's mean within the bucket.
+
+    Every run weighs the same in a bucket, and the interval is a t interval over runs. Runs of
+    sub-agents are left out: they belong to their parents. The balanced panel keeps the runs that
+    reach at least as far as half of all runs do, and cuts the curve there, so that every point is
+    over the same runs; it removes change of composition, and is itself misleading where low quality
+    makes runs end.
+
+    Args:
+        table: The runs.
+        signal: A column of the table.
+        settings: Axis, bucket and level.
+        panel: "active" for all runs that reach a bucket; "balanced" for the same runs throughout.
+        unit: "scenario" makes the interval that of a population of scenarios, by a cluster-robust
+            standard error (CR2); runs without a scenario stand for themselves.
+
+    Raises:
+        UnknownNameError: The table has no such column.
+        ValueError: The bucket is below 1.
+    """
+    frame = lay_out(table, signal, settings or Settings())
+    if panel == "active":
+        return curve_over(frame, np.ones(len(frame.rows), dtype=np.bool_), unit=unit)
+    return _balanced(frame, unit)
+
+
+def curve_by_turn(table: TurnTable, signal: str, settings: Settings | None = None) -> TurnSeries:
+    """A signal's mean at each turn from 1 to the longest run's last, over runs that have a value.
+
+    Raises:
+        UnknownNameError: The table has no such column.
+    """
+    by_turn = replace(settings or Settings(), axis="turn", bucket=1)
+    frame = lay_out(table, signal, by_turn)
+    curve = mean_curve(frame.values, frame.run, frame.bucket, level=by_turn.level)
+    n = int(table.turn[own_runs(table)[table.run]].max(initial=0))
+
+    def spread(values: FloatArray) -> tuple[float | None, ...]:
+        column: list[float | None] = [None] * n
+        for at, value in zip(curve.bucket.tolist(), values.tolist(), strict=True):
+            column[at] = None if np.isnan(value) else value
+        return tuple(column)
+
+    def counts(values: NDArray[np.int64]) -> tuple[int, ...]:
+        return tuple(int(value or 0) for value in spread(values.astype(np.float64)))
+
+    return TurnSeries(
+        signal=signal,
+        turn=tuple(range(1, n + 1)),
+        n_runs=counts(curve.n_runs),
+        n_turns=counts(curve.n_turns),
+        value=spread(curve.value),
+        std_error=spread(curve.std_error),
+        low=spread(curve.low),
+        high=spread(curve.high),
+    )
+
+
+def reach(table: TurnTable) -> Reach:
+    """How many runs (those of sub-agents left out) get to each turn."""
+    own = own_runs(table)
+    last = np.zeros(table.n_runs, dtype=np.int64)
+    np.maximum.at(last, table.run, table.turn)
+    lengths = np.sort(last[own & (last > 0)])
+    turns = np.arange(1, int(lengths.max(initial=0)) + 1)
+    still = len(lengths) - np.searchsorted(lengths, turns, side="left")
+    return Reach(
+        turn=tuple(turns.tolist()),
+        n_runs=tuple(still.tolist()),
+        share=tuple((still / max(len(lengths), 1)).tolist()),
+    )
+
+
+def lay_out(table: TurnTable, signal: str, settings: Settings) -> Frame:
+    """Find the rows that have a value and a place on the axis, and their buckets."""
+    if signal not in table.columns:
+        raise UnknownNameError("signal", signal, table.columns)
+    if settings.bucket is not None and settings.bucket < 1:
+        raise ValueError(f"bucket: wanted at least 1, got {settings.bucket!r}")
+    own = own_runs(table)
+    placed = place(table, settings)
+    column = table.columns[signal]
+    rows = np.flatnonzero(own[table.run] & ~np.isnan(column) & ~np.isnan(placed.x))
+    width = settings.bucket or default_width(settings.axis, placed.x[own[table.run]])
+    with_value = np.zeros(table.n_runs, dtype=np.bool_)
+    with_value[table.run[rows]] = True
+    without_turn = own & (table.runs.n_turns == 0)
+    off_axis = own & ~without_turn & placed.off_axis
+    reasons = {
+        SUBAGENT: ~own,
+        NO_TURN: without_turn,
+        placed.reason: off_axis,
+        "run without a value of the signal": own & ~without_turn & ~off_axis & ~with_value,
+    }
+    return Frame(
+        table=table,
+        signal=signal,
+        settings=settings,
+        place=placed,
+        width=width,
+        rows=rows,
+        run=table.run[rows],
+        bucket=bucket_of(settings.axis, placed.x[rows], width),
+        values=column[rows],
+        eligible=with_value,
+        excluded={why: int(runs.sum()) for why, runs in reasons.items() if runs.any()},
+    )
+
+
+def curve_over(
+    frame: Frame,
+    chosen: BoolArray,
+    *,
+    panel: Panel = "active",
+    segment: Segment | None = None,
+    unit: Unit = "run",
+    min_turns: float | None = None,
+) -> Curve:
+    """The curve over some of a frame's rows; `chosen` has shape (n_rows,)."""
+    run, bucket, values = frame.run[chosen], frame.bucket[chosen], frame.values[chosen]
+    used = np.zeros(frame.table.n_runs, dtype=np.bool_)
+    used[run] = True
+    cluster = _scenario_codes(frame.table)[run]
+    level = frame.settings.level
+    by_run = mean_curve(values, run, bucket, level=level)
+    repeated = repeats_scenarios(frame.table, used)
+    by_scenario = mean_curve(values, run, bucket, cluster=cluster, level=level)
+    excluded = dict(frame.excluded)
+    left_out = int((frame.eligible & ~used).sum())
+    if left_out:
+        excluded[_LEFT_OUT[panel if segment is None else segment]] = left_out
+    return Curve(
+        signal=frame.signal,
+        estimand=_estimand(frame, panel, segment),
+        axis=frame.settings.axis,
+        panel=panel,
+        segment=segment,
+        unit=unit,
+        bucket=frame.width,
+        min_turns=min_turns,
+        level=level,
+        n_runs=int(used.sum()),
+        excluded=excluded,
+        points=_points(frame, by_scenario if unit == "scenario" else by_run),
+        warnings=(
+            *frame.place.notes,
+            *_warnings(by_run, by_scenario, unit, repeated=repeated),
+        ),
+    )
+
+
+_LEFT_OUT = {
+    "active": "run without a value of the signal",
+    "balanced": "run that ends too early for the balanced panel",
+    "with_compaction": "run without a compaction",
+    "without_compaction": "run that starts with a compaction",
+}
+
+
+def _balanced(frame: Frame, unit: Unit) -> Curve:
+    reaches = np.sort(frame.place.reach[frame.eligible])[::-1]
+    if len(reaches) < 2:
+        nothing = np.zeros(len(frame.rows), dtype=np.bool_)
+        return curve_over(frame, nothing, panel="balanced", unit=unit)
+    far = float(reaches[max(1, (len(reaches) + 1) // 2 - 1)])
+    x = frame.place.x[frame.rows]
+    inside = (x >= -far) & (x < far) if frame.settings.axis == "event" else x <= far
+    chosen = (frame.place.reach[frame.run] >= far) & inside
+    return curve_over(frame, chosen, panel="balanced", unit=unit, min_turns=far)
+
+
+def _scenario_codes(table: TurnTable) -> NDArray[np.int64]:
+    """A number for each run's scenario; a run without one is a cluster of its own."""
+    codes: dict[object, int] = {}
+    names = [("run", i) if name is None else name for i, name in enumerate(table.runs.scenario)]
+    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
+
+
+def _points(frame: Frame, curve: MeanCurve) -> tuple[CurvePoint, ...]:
+    x = frame.place.x[~np.isnan(frame.place.x)]
+    points = []
+    for i, bucket in enumerate(curve.bucket.tolist()):
+        bounds = bounds_of(frame.settings.axis, bucket, frame.width, x)
+        points.append(
+            CurvePoint(
+                start=bounds.start,
+                end=bounds.end,
+                n_runs=int(curve.n_runs[i]),
+                n_turns=int(curve.n_turns[i]),
+                value=float(curve.value[i]),
+                std_error=_number(curve.std_error[i]),
+                low=_number(curve.low[i]),
+                high=_number(curve.high[i]),
+                partial=bounds.partial,
+            )
+        )
+    return tuple(points)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+_AXIS_WORDS = {
+    "turn": "by turn",
+    "tokens": "by context tokens sent so far",
+    "progress": "by share of the run",
+    "event": "by turns since the event",
+}
+
+
+def _estimand(frame: Frame, panel: Panel, segment: Segment | None) -> str:
+    runs = {
+        "active": "the runs that are still going",
+        "balanced": "the runs that reach the end of the curve",
+    }[panel]
+    part = {
+        None: "",
+        "with_compaction": ", from the bucket of their first compaction on",
+        "without_compaction": ", before the bucket of their first compaction",
+    }[segment]
+    words = _AXIS_WORDS[frame.settings.axis]
+    return f"Mean {frame.signal} {words}, over {runs}{part}; every run weighs the same in a bucket."
+
+
+def _warnings(
+    by_run: MeanCurve, by_scenario: MeanCurve, unit: Unit, *, repeated: bool
+) -> tuple[str, ...]:
+    warnings = []
+    alone = int((by_run.n_runs < 2).sum())
+    if alone:
+        warnings.append(
+            f"{alone} of {len(by_run.bucket)} buckets have one run and so no interval: the turns "
+            "of one run are no replicates."
+        )
+    if repeated and unit == "run":
+        both = (by_run.std_error > 0) & (by_scenario.std_error > 0)
+        ratio = by_scenario.std_error[both] / by_run.std_error[both]
+        wider = (
+            f" (standard errors x{np.median(ratio):.2f}, median over buckets)" if both.any() else ""
+        )
+        warnings.append(
+            "Scenarios repeat: the interval says what re-running this suite would give. For other "
+            f"scenarios of the kind, take the scenario as the unit{wider}."
+        )
+    return tuple(warnings)

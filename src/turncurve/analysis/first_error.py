@@ -1,0 +1,400 @@
+"""Time to first error: the turn at which a run first does something wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
+from turncurve.analysis.quality import QualitySignal, as_quality, default_threshold, pick_quality
+from turncurve.analysis.settings import Settings
+from turncurve.errors import NotEnoughDataError, UnknownNameError
+from turncurve.stats.estimate import Estimate, absent
+from turncurve.stats.proportion import wilson
+from turncurve.stats.survival import SurvivalCurve, Tie, kaplan_meier, quantile
+from turncurve.stats.window_rule import RuleTimes, false_alarm_chance, rule_times
+from turncurve.table import TurnTable
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Rule: TypeAlias = Literal[
+    "rolling_quality",
+    "low_quality",
+    "failing_grade",
+    "schema_violation",
+    "rule_breach",
+    "tool_error",
+]
+
+SHARES = (0.1, 0.25, 0.5, 0.75)
+"""The shares of runs whose times are reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantile:
+    """The turn by which a share `p` of runs has had the event.
+
+    `turn` is None where fewer have had it as far as can be known; it is then later than `low`.
+    """
+
+    p: float
+    turn: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurvivalPoints:
+    """The share of runs still free of the event just after each turn with an event."""
+
+    turn: tuple[float, ...]
+    survival: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    n_at_risk: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstError:
+    """When runs first go wrong under one rule.
+
+    Attributes:
+        rule: The rule's name.
+        signal: The column that it reads.
+        estimand: What is estimated, in a sentence.
+        window: Graded turns in the rolling mean; None for the other rules.
+        threshold: The value below which quality is bad; None where the rule has none.
+        n_runs: Runs at risk: `n_events` had the event, `n_censored` had not when last seen.
+        n_excluded: Reason to number of runs left out; with `n_runs` they add up to all runs.
+        quantiles: Kaplan-Meier quantiles with Brookmeyer-Crowley limits.
+        survival: The Kaplan-Meier curve.
+        first_turn: The one run's own turn, where there is one run and it had the event.
+        false_alarm: For the rolling rule, the chance that it fires in a run that stays as it began.
+        why: What the rule went by, or why there is no result.
+        warnings: What to know before reading the result, in sentences.
+    """
+
+    rule: Rule
+    signal: str | None
+    estimand: str
+    window: int | None = None
+    threshold: float | None = None
+    level: float
+    n_runs: int = 0
+    n_events: int = 0
+    n_censored: int = 0
+    n_excluded: Mapping[str, int]
+    quantiles: tuple[Quantile, ...] = ()
+    survival: SurvivalPoints
+    first_turn: int | None = None
+    false_alarm: Estimate | None = None
+    why: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Test:
+    """A rule made concrete: the rule fires where the trailing mean of `values` is below."""
+
+    signal: str | None
+    values: FloatArray
+    window: int
+    threshold: float | None
+    words: str
+    why: str
+
+
+def time_to_first_error(
+    table: TurnTable, rule: Rule, *, settings: Settings | None = None, tie: Tie = "first"
+) -> FirstError:
+    """Estimate by which turn runs first go wrong, with runs that never did counted as censored.
+
+    A run is followed to its last turn with a value. Runs of sub-agents are left out, and so are
+    runs without any value for the rule and, for the rolling rule, with fewer graded turns than the
+    window; the rolling rule counts a run as at risk only once its window is full.
+
+    Args:
+        table: The runs.
+        rule: "rolling_quality" (the mean of the last `window` graded turns is below the threshold),
+            "low_quality" (one score is), "failing_grade", "schema_violation", "rule_breach" (some
+            applicable rule is not kept), "tool_error" (some tool call failed).
+        settings: Window, threshold, level; seed and number of draws for the false-alarm chance.
+        tie: Which turn a quantile is where the curve runs flat at exactly 1 - p.
+
+    Raises:
+        UnknownNameError: There is no such rule.
+    """
+    settings = settings or Settings()
+    if rule not in _TESTS:
+        raise UnknownNameError("rule", rule, _TESTS)
+    test = _TESTS[rule](table, settings)
+    times = _times(table, test)
+    used, n_excluded = _used(table, times, test.window)
+    if not used.any() or test.threshold is None:
+        return _nothing(rule, test, settings, n_excluded)
+    curve = kaplan_meier(
+        times.time[used], times.event[used], entry=times.entry[used], level=settings.level
+    )
+    one = np.flatnonzero(used)[0] if used.sum() == 1 else None
+    rolling = rule == "rolling_quality"
+    return FirstError(
+        rule=rule,
+        signal=test.signal,
+        estimand=f"Turn by which a share of runs has had its first {test.words}.",
+        window=test.window if rolling else None,
+        threshold=test.threshold if rule in {"rolling_quality", "low_quality"} else None,
+        level=settings.level,
+        n_runs=curve.n_runs,
+        n_events=curve.n_events,
+        n_censored=curve.n_censored,
+        n_excluded=n_excluded,
+        quantiles=_quantiles(curve, tie),
+        survival=_survival(curve),
+        first_turn=int(times.time[one]) if one is not None and times.event[one] else None,
+        false_alarm=_false_alarm(table, test, used, settings) if rolling else None,
+        why=test.why,
+        warnings=_warnings(table, used, curve),
+    )
+
+
+def first_bad_turn(
+    table: TurnTable, *, settings: Settings | None = None, tie: Tie = "first"
+) -> float | None:
+    """The turn at which quality goes bad by the rolling rule.
+
+    For one run its own alarm turn; for several the Kaplan-Meier median. None where the run never
+    alarms, or fewer than half of the runs do.
+    """
+    result = time_to_first_error(table, "rolling_quality", settings=settings, tie=tie)
+    if result.n_runs == 1:
+        return result.first_turn
+    return next((quantile.turn for quantile in result.quantiles if quantile.p == 0.5), None)
+
+
+def available_rules(table: TurnTable) -> tuple[Rule, ...]:
+    """The rules that some run of the table has values for; the rolling rule comes first."""
+    settings = Settings()
+    return tuple(
+        rule for rule, make in _TESTS.items() if not np.isnan(make(table, settings).values).all()
+    )
+
+
+def _rolling_quality(table: TurnTable, settings: Settings) -> _Test:
+    picked = pick_quality(table)
+    threshold, chosen = _threshold(picked, settings)
+    return _Test(
+        signal=picked.name,
+        values=as_quality(table, picked),
+        window=settings.window,
+        threshold=threshold,
+        words=f"turn at which the mean quality of the last {settings.window} graded turns is low",
+        why=f"{picked.why}; {chosen}" if picked.name else picked.why,
+    )
+
+
+def _low_quality(table: TurnTable, settings: Settings) -> _Test:
+    picked = pick_quality(table)
+    threshold, chosen = _threshold(picked, settings)
+    scored = picked.source == "rubric"
+    return _Test(
+        signal="quality",
+        values=as_quality(table, picked) if scored else np.full(len(table.turn), np.nan),
+        window=1,
+        threshold=threshold,
+        words="turn of low quality",
+        why=f"{picked.why}; {chosen}" if scored else "quality is not read from rubric scores",
+    )
+
+
+def _threshold(picked: QualitySignal, settings: Settings) -> tuple[float | None, str]:
+    if settings.threshold is not None:
+        return settings.threshold, f"the threshold {settings.threshold:g} was given"
+    threshold = default_threshold(picked)
+    if threshold is None:
+        return None, "no threshold was given, and the scale has no width to take one from"
+    return threshold, f"the threshold {threshold:g} is 0.7 of the way up the scale, by convention"
+
+
+def _failing_grade(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001 - one signature
+    return _flag("error", -_column(table, "error"), "turn graded as failing", "a grade of fail")
+
+
+def _schema_violation(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001
+    valid = _column(table, "schema_valid")
+    return _flag(
+        "schema_valid", valid - 1, "turn whose output breaks the schema", "output against a schema"
+    )
+
+
+def _rule_breach(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001
+    kept = _column(table, "adherence")
+    return _flag("adherence", kept - 1, "turn that breaks a rule", "checkable rules")
+
+
+def _tool_error(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001
+    """Errors counted among the results whose outcome is known, else the file's own flag."""
+    errors, flag = _column(table, "n_tool_errors"), _column(table, "tool_error")
+    rate = _column(table, "tool_error_rate")
+    known = np.where(np.isnan(rate), flag, np.where(np.isnan(errors), rate, errors))
+    return _flag(
+        "tool_error_rate", -known, "turn with a failed tool call", "outcomes of tool calls"
+    )
+
+
+def _flag(signal: str, values: FloatArray, words: str, source: str) -> _Test:
+    return _Test(
+        signal=signal,
+        values=values,
+        window=1,
+        threshold=0.0,
+        words=words,
+        why=f"goes by {source}"
+        if not np.isnan(values).all()
+        else f"no turn has what the rule goes by ({source})",
+    )
+
+
+_TESTS: Mapping[Rule, Callable[[TurnTable, Settings], _Test]] = {
+    "rolling_quality": _rolling_quality,
+    "low_quality": _low_quality,
+    "failing_grade": _failing_grade,
+    "schema_violation": _schema_violation,
+    "rule_breach": _rule_breach,
+    "tool_error": _tool_error,
+}
+
+
+def _column(table: TurnTable, name: str) -> FloatArray:
+    return table.columns.get(name, np.full(len(table.turn), np.nan))
+
+
+def _times(table: TurnTable, test: _Test) -> RuleTimes:
+    return rule_times(
+        test.values,
+        table.run,
+        table.turn,
+        n_runs=table.n_runs,
+        window=test.window,
+        threshold=-np.inf if test.threshold is None else test.threshold,
+    )
+
+
+def _used(
+    table: TurnTable, times: RuleTimes, window: int
+) -> tuple[NDArray[np.bool_], Mapping[str, int]]:
+    own, some_turn = own_runs(table), table.runs.n_turns > 0
+    some_value = times.n_values > 0
+    reasons = {
+        SUBAGENT: ~own,
+        NO_TURN: own & ~some_turn,
+        "run without a value for the rule": own & some_turn & ~some_value,
+        f"run with fewer than {window} graded turns": own & some_value & ~times.at_risk,
+    }
+    counts = {why: int(runs.sum()) for why, runs in reasons.items() if runs.any()}
+    return own & times.at_risk, counts
+
+
+def _quantiles(curve: SurvivalCurve, tie: Tie) -> tuple[Quantile, ...]:
+    found = [quantile(curve, p, tie=tie) for p in SHARES]
+    return tuple(
+        Quantile(p=q.p, turn=_whole(q.time), low=_whole(q.low), high=_whole(q.high)) for q in found
+    )
+
+
+def _whole(turn: float | None) -> float | None:
+    """Turns are whole numbers; only the midpoint rule gives halves."""
+    return int(turn) if turn is not None and turn == int(turn) else turn
+
+
+def _survival(curve: SurvivalCurve) -> SurvivalPoints:
+    def plain(values: FloatArray) -> tuple[float | None, ...]:
+        return tuple(None if np.isnan(value) else value for value in values.tolist())
+
+    return SurvivalPoints(
+        turn=tuple(int(turn) for turn in curve.time),
+        survival=tuple(curve.survival.tolist()),
+        low=plain(curve.low),
+        high=plain(curve.high),
+        n_at_risk=tuple(curve.n_at_risk.tolist()),
+    )
+
+
+def _false_alarm(
+    table: TurnTable, test: _Test, used: NDArray[np.bool_], settings: Settings
+) -> Estimate:
+    estimand = (
+        "Chance that the rolling rule fires in a run of these lengths whose quality stays as it "
+        "began, with the noise of these runs."
+    )
+    rows = used[table.run]
+    threshold = test.threshold if test.threshold is not None else -np.inf
+    try:
+        found = false_alarm_chance(
+            test.values[rows],
+            table.run[rows],
+            window=test.window,
+            threshold=threshold,
+            rng=np.random.default_rng(settings.seed),
+            n_draws=settings.resamples,
+        )
+    except NotEnoughDataError as problem:
+        return absent(estimand, str(problem), level=settings.level)
+    limits = wilson(found.n_fired, found.n_draws, level=settings.level)
+    return Estimate(
+        estimand=estimand,
+        value=found.chance,
+        std_error=found.std_error,
+        low=limits.low,
+        high=limits.high,
+        level=settings.level,
+        method=(
+            f"simulated runs: level of a run's first {found.level_turns} graded turns, noise in "
+            f"blocks of up to {found.block}; the interval is the simulation's own"
+        ),
+        n_turns=found.n_turns,
+        n_runs=found.n_runs,
+        n_clusters=found.n_runs,
+        assumptions=(
+            f"a run's quality has not changed within its first {found.level_turns} graded turns",
+            "runs have the same noise",
+        ),
+        seed=settings.seed,
+        n_resamples=found.n_draws,
+    )
+
+
+def _warnings(table: TurnTable, used: NDArray[np.bool_], curve: SurvivalCurve) -> tuple[str, ...]:
+    warnings = []
+    if curve.n_runs > 1 and not curve.n_events:
+        warnings.append("No run had the event: the limits say how late it is at least.")
+    if repeats_scenarios(table, used):
+        warnings.append(
+            "Scenarios repeat: the limits take runs as independent, which is right for re-running "
+            "this suite and too narrow for other scenarios of the kind."
+        )
+    early = np.flatnonzero(curve.survival == 0)
+    if len(early) and curve.time[early[0]] < curve.last_time:
+        warnings.append(
+            f"All runs at risk at turn {curve.time[early[0]]:g} had the event while others entered "
+            "later, so the curve says nothing after it."
+        )
+    return tuple(warnings)
+
+
+def _nothing(
+    rule: Rule, test: _Test, settings: Settings, n_excluded: Mapping[str, int]
+) -> FirstError:
+    return FirstError(
+        rule=rule,
+        signal=test.signal,
+        estimand=f"Turn by which a share of runs has had its first {test.words}.",
+        window=test.window if rule == "rolling_quality" else None,
+        threshold=test.threshold if rule in {"rolling_quality", "low_quality"} else None,
+        level=settings.level,
+        n_excluded=n_excluded,
+        survival=SurvivalPoints(turn=(), survival=(), low=(), high=(), n_at_risk=()),
+        why=test.why,
+    )

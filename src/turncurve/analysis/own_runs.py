@@ -1,0 +1,27 @@
+"""Which runs an analysis is about: the agents' own, without the sub-agents that they started."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.table import TurnTable
+
+SUBAGENT = "run of a sub-agent"
+NO_TURN = "run without a turn"
+
+
+def own_runs(table: TurnTable) -> NDArray[np.bool_]:
+    """True for runs that no other run of the table started; shape (n_runs,).
+
+    A sub-agent's run is part of what its parent did, so the two are no independent replicates. A
+    sub-agent's run whose parent is not in the table stands for itself.
+    """
+    known = set(table.runs.id.tolist())
+    return np.array([parent not in known for parent in table.runs.parent], dtype=np.bool_)
+
+
+def repeats_scenarios(table: TurnTable, runs: NDArray[np.bool_]) -> bool:
+    """Whether some scenario stands behind more than one of these runs."""
+    named = [scenario for scenario in table.runs.scenario[runs] if scenario is not None]
+    return len(set(named)) < len(named)
