@@ -2,11 +2,12 @@
 
 from turncurve.ingest.discover import Explanation, explain
 from turncurve.ingest.options import Progress, ReadOptions
-from turncurve.ingest.read import (
+from turncurve.ingest.reading import (
     Ingested,
     Input,
     fetch_runs,
     iter_runs,
+    read,
     read_table,
     table_from_runs,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "explain",
     "fetch_runs",
     "iter_runs",
+    "read",
     "read_table",
     "table_from_runs",
 ]

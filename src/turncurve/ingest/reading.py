@@ -15,7 +15,7 @@ from turncurve.ingest.measure import Addition, Measure
 from turncurve.ingest.options import Problems, Progress, ReadOptions
 from turncurve.ingest.prices import Prices, no_prices
 from turncurve.model import Run
-from turncurve.readers import READERS, OnProblem, Reader
+from turncurve.readers import READERS, OnProblem, Reader, raise_problem
 from turncurve.signals import compute_derived
 from turncurve.table import TurnTable
 
@@ -75,6 +75,27 @@ def read_table(
         unread=tuple(reading.unread),
         problems=tuple(problems.found),
     )
+
+
+def read(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    options: ReadOptions = _DEFAULTS,
+    on_problem: OnProblem = raise_problem,
+) -> TurnTable:
+    """Read files, folders and patterns into a turn table.
+
+    Args:
+        paths: One path or pattern, or several.
+        options: How files are read.
+        on_problem: Told of each record that cannot be read. By default the first one raises; to go
+            on past them, give a function that returns, such as `list.append`.
+
+    Raises:
+        ReadError: A record cannot be read, and `on_problem` is not given.
+    """
+    several = [paths] if isinstance(paths, str | Path) else paths
+    return read_table(several, options=options, on_problem=on_problem).table
 
 
 def iter_runs(
