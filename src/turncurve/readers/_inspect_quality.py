@@ -1,0 +1,203 @@
+"""Judgements turn by turn that an Inspect log holds: graded traces, rubric scores in metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from turncurve.model import Grade
+from turncurve.readers._fields import as_float, as_int
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample
+    from inspect_ai.model import ChatMessage
+
+GRADED_TRACE = "inspect_degradation.graded_trace"
+PER_TURN = ("turncurve.quality", "turn_scores", "per_turn")
+"""Keys of score metadata whose value gives a number a turn; the first that stands counts."""
+SCALE = ("turncurve.scale", "scale")
+"""Keys beside them whose value is [lowest, highest]."""
+_NUMBER_KEYS = ("score", "quality", "value")
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnJudgements:
+    """What the scores of a sample say of its turns, by turn index."""
+
+    values: dict[int, dict[str, float]] = field(default_factory=dict)
+    grades: dict[int, tuple[Grade, ...]] = field(default_factory=dict)
+    scale: tuple[float, float] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def per_turn_scores(metadata: Mapping[str, Any]) -> dict[int, float]:
+    """Numbers by turn index in a score's metadata; {} if it has none.
+
+    Understood under each key of `PER_TURN`: a list of numbers (the first is turn 1's), a list of
+    objects with `turn` (from 1) and one of `score`, `quality`, `value`, or a mapping of turn to
+    number. A null is a turn without a score.
+    """
+    for key in PER_TURN:
+        found = _numbers_by_turn(metadata.get(key))
+        if found:
+            return found
+    return {}
+
+
+def judgements_of(
+    sample: EvalSample, n_turns: int, message_turns: Mapping[str, int]
+) -> TurnJudgements:
+    """Everything that the sample's scores say of the turns of its main agent.
+
+    Args:
+        sample: The sample.
+        n_turns: Number of turns of the main agent.
+        message_turns: Turn index by the id of the message that the turn's model call gave.
+    """
+    judged = TurnJudgements()
+    for name, metadata in _metadata_of(sample):
+        trace = metadata.get(GRADED_TRACE)
+        if isinstance(trace, Mapping):
+            _add_grades(judged, trace, sample.messages, n_turns, message_turns)
+        scores = per_turn_scores(metadata)
+        if scores:
+            _add_scores(judged, name, scores, _scale(metadata), n_turns)
+    return judged
+
+
+def _metadata_of(sample: EvalSample) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, score in (sample.scores or {}).items():
+        yield name, score.metadata or {}
+    if GRADED_TRACE in sample.metadata:
+        yield "sample", {GRADED_TRACE: sample.metadata[GRADED_TRACE]}
+
+
+def _numbers_by_turn(found: object) -> dict[int, float]:
+    if isinstance(found, Mapping):
+        pairs = [(_turn(key), as_float(value)) for key, value in found.items()]
+    elif isinstance(found, list) and any(isinstance(item, Mapping) for item in found):
+        pairs = [_pair(item) for item in found if isinstance(item, Mapping)]
+    elif isinstance(found, list):
+        pairs = [(index, as_float(value)) for index, value in enumerate(found, start=1)]
+    else:
+        return {}
+    return {turn: value for turn, value in pairs if turn is not None and value is not None}
+
+
+def _turn(key: object) -> int | None:
+    turn = int(key) if isinstance(key, str) and key.isdecimal() else as_int(key)
+    return turn if turn is not None and turn >= 1 else None
+
+
+def _pair(item: Mapping[str, Any]) -> tuple[int | None, float | None]:
+    number = next((item[key] for key in _NUMBER_KEYS if key in item), None)
+    return _turn(item.get("turn")), as_float(number)
+
+
+def _scale(metadata: Mapping[str, Any]) -> tuple[float, float] | None:
+    for key in SCALE:
+        given = metadata.get(key)
+        if isinstance(given, list) and len(given) == 2:
+            low, high = as_float(given[0]), as_float(given[1])
+            if low is not None and high is not None and low < high:
+                return low, high
+    return None
+
+
+def _add_scores(
+    judged: TurnJudgements,
+    name: str,
+    scores: Mapping[int, float],
+    scale: tuple[float, float] | None,
+    n_turns: int,
+) -> None:
+    first = not any("quality" in values for values in judged.values.values())
+    signal = "quality" if first else name
+    kept = {turn: number for turn, number in scores.items() if turn <= n_turns}
+    for turn, number in kept.items():
+        judged.values.setdefault(turn, {})[signal] = number
+    if first and kept:
+        within = all(0 <= number <= 1 for number in kept.values())
+        judged.scale = scale or ((0.0, 1.0) if within else None)
+        source = "" if scale else ", its scale taken to be 0 to 1" if within else ", no scale given"
+        judged.notes.append(f"quality: the score {name!r}{source}")
+    if len(kept) < len(scores):
+        judged.notes.append(
+            f"the score {name!r} judges {len(scores) - len(kept)} turns beyond the last turn "
+            f"{n_turns}; they were left out"
+        )
+
+
+def _add_grades(
+    judged: TurnJudgements,
+    trace: Mapping[str, Any],
+    messages: Sequence[ChatMessage],
+    n_turns: int,
+    message_turns: Mapping[str, int],
+) -> None:
+    metadata = trace.get("metadata")
+    grader = metadata.get("grader") if isinstance(metadata, Mapping) else None
+    steps = [step for step in trace.get("steps") or [] if isinstance(step, Mapping)]
+    turns = _turns_of_steps(len(steps), n_turns, messages, message_turns)
+    lost = 0
+    for position, step in enumerate(steps):
+        index = as_int(step.get("step_index"))
+        turn = turns.get(position if index is None else index)
+        if turn is None:
+            lost += 1
+            continue
+        judged.grades[turn] = (*judged.grades.get(turn, ()), _grade(step, grader))
+    if lost:
+        judged.notes.append(
+            f"{lost} of {len(steps)} steps of {GRADED_TRACE} are no model call of their own (a "
+            "second tool result of a call, say); their grades were left out"
+        )
+
+
+def _turns_of_steps(
+    n_steps: int, n_turns: int, messages: Sequence[ChatMessage], message_turns: Mapping[str, int]
+) -> dict[int, int]:
+    """Turn by step index, where a step is a turn.
+
+    The grader makes one step of each assistant message, and one more of every tool result after
+    the first that follows it.
+    """
+    if n_steps <= n_turns:
+        return {step: step + 1 for step in range(n_steps)}
+    found = dict[int, int]()
+    step, order, is_open = 0, 0, False
+    for message in messages:
+        if message.role == "assistant":
+            order += 1
+            turn = message_turns.get(message.id or "", order)
+            if turn <= n_turns:
+                found[step] = turn
+            step, is_open = step + 1, True
+        elif message.role == "tool":
+            step, is_open = step + (not is_open), False
+        elif message.role == "user":
+            is_open = False
+    return found
+
+
+def _grade(step: Mapping[str, Any], grader: object) -> Grade:
+    raw = step.get("raw")
+    fault = raw.get("parse_error") if isinstance(raw, Mapping) else None
+    validity = step.get("validity")
+    if fault is None and validity not in ("fail", "neutral", "pass"):
+        fault = f"wanted fail, neutral or pass, got {validity!r}"
+    looping = step.get("is_looping")
+    return Grade(
+        grader=str(step.get("grader_model") or grader or "unknown"),
+        validity=None if fault is not None else validity,
+        complexity=_one_of(step.get("complexity"), ("low", "medium", "high")),
+        dependency=_one_of(step.get("dependency"), ("independent", "dependent", "n/a")),
+        severity=_one_of(step.get("severity"), ("low", "medium", "high")),
+        looping=looping if isinstance(looping, bool) else None,
+        missing_reason=None if fault is None else f"grader: {fault}",
+    )
+
+
+def _one_of(value: Any, known: tuple[str, ...]) -> Any:
+    return value if value in known else None

@@ -1,0 +1,259 @@
+"""Inspect AI logs: `.eval` archives and `.json` documents."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import shutil
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from turncurve.errors import InvariantError, MissingExtraError, ReadError
+from turncurve.model import Run
+from turncurve.readers._inspect_archive import SampleMember, batches, check_member, sample_members
+from turncurve.readers._inspect_outcome import graduated_scores
+from turncurve.readers._inspect_runs import LogContext, runs_of
+from turncurve.readers._stream import LIMITS, compression, head, json_document, open_trace
+from turncurve.readers.base import OnProblem, Reader
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog, EvalSample
+
+_ZIP = b"PK\x03\x04"
+_MEMBER = re.compile(rb"_journal/|header\.json|samples/[^\x00]{1,400}_epoch_\d+\.json")
+_UNUSED = {"store", "output", "timelines", "choices", "setup", "files"}
+"""Parts of a sample that are not unpacked: the turns don't need them."""
+
+
+def looks_like(start: bytes, path: Path) -> bool:
+    """Whether a file is an Inspect log, by its first bytes."""
+    del path
+    if start.startswith(_ZIP):
+        return _MEMBER.search(start) is not None
+    return (
+        start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+        and re.search(rb'"version"\s*:\s*\d', start[:4096]) is not None
+        and re.search(rb'"eval"\s*:\s*\{', start) is not None
+        and re.search(rb'"task"\s*:', start) is not None
+    )
+
+
+def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
+    """Give the runs of a log: for each sample and epoch its agent's, then its sub-agents'.
+
+    An `.eval` archive is read sample by sample; a `.json` document is held whole.
+
+    Raises:
+        MissingExtraError: The extra `inspect` is not installed.
+        ReadError: The file as a whole is no log that can be read.
+    """
+    _require_inspect()
+    if not head(path, 4).startswith(_ZIP):
+        yield from _read_document(path, on_problem)
+    elif compression(path) is None:
+        yield from _read_archive(path, path, on_problem)
+    else:
+        with tempfile.NamedTemporaryFile(suffix=".eval") as whole, open_trace(path) as packed:
+            shutil.copyfileobj(packed, whole)
+            whole.flush()
+            yield from _read_archive(path, Path(whole.name), on_problem)
+
+
+def _require_inspect() -> None:
+    try:
+        with _quiet():
+            import inspect_ai.log  # noqa: F401, PLC0415 - seconds to import, and an extra
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] != "inspect_ai":
+            raise
+        raise MissingExtraError("reading Inspect logs", "inspect") from problem
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Inspect's log records and its libraries' deprecations from the terminal."""
+    logger = logging.getLogger("inspect_ai")
+    was = logger.disabled
+    logger.disabled = True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.disabled = was
+
+
+def _read_archive(path: Path, archive: Path, on_problem: OnProblem) -> Iterator[Run]:
+    members = list(sample_members(archive, on_problem))
+    log = _header(path, archive)
+    context = _context(path, log, _summarised(path, archive, on_problem))
+    order = {str(name): place for place, name in enumerate(log.eval.dataset.sample_ids or [])}
+    members.sort(key=lambda member: (order.get(member.sample_id, len(order)), member.epoch))
+    with zipfile.ZipFile(archive) as zip_file:
+        for batch in batches(members):
+            faults = {member.name: check_member(zip_file, member.name) for member in batch}
+            for name, fault in faults.items():
+                if fault is not None:
+                    on_problem(ReadError(path, fault, record=name))
+            whole = [member for member in batch if faults[member.name] is None]
+            for member, sample in _samples(path, archive, whole, on_problem):
+                yield from _runs(sample, context, member.name, on_problem)
+
+
+def _samples(
+    path: Path, archive: Path, members: list[SampleMember], on_problem: OnProblem
+) -> Iterator[tuple[SampleMember, EvalSample]]:
+    """Give the samples of some members; where reading them at once fails, one by one."""
+    try:
+        samples = _samples_at_once(archive, members)
+    except Exception as problem:  # noqa: BLE001 - one sample fails, the others are read
+        if len(members) > 1:
+            for member in members:
+                yield from _samples(path, archive, [member], on_problem)
+        else:
+            on_problem(ReadError(path, _reason(problem), record=members[0].name))
+        return
+    yield from zip(members, samples, strict=True)
+
+
+def _samples_at_once(archive: Path, members: list[SampleMember]) -> list[EvalSample]:
+    from inspect_ai.log import read_eval_log_samples_by_id  # noqa: PLC0415 - seconds to import
+
+    with _quiet():
+        return read_eval_log_samples_by_id(
+            str(archive),
+            [(member.sample_id, member.epoch) for member in members],
+            concurrency=1,
+            resolve_attachments="core",
+            format="eval",
+            exclude_fields=_UNUSED,
+        )
+
+
+def _header(path: Path, archive: Path) -> EvalLog:
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415 - seconds to import
+
+    try:
+        with _quiet():
+            return read_eval_log(str(archive), header_only=True, format="eval")
+    except Exception as problem:
+        raise ReadError(
+            path,
+            f"the log's header cannot be read: {_reason(problem)}",
+            fix="`inspect log recover` rebuilds the log of an evaluation that was killed",
+        ) from problem
+
+
+def _summarised(path: Path, archive: Path, on_problem: OnProblem) -> frozenset[str]:
+    from inspect_ai.log import read_eval_log_sample_summaries  # noqa: PLC0415 - as above
+
+    try:
+        with _quiet():
+            summaries = read_eval_log_sample_summaries(str(archive), format="eval")
+    except Exception as problem:  # noqa: BLE001 - the samples can be read without
+        reason = f"the samples' summaries cannot be read: {_reason(problem)}"
+        on_problem(ReadError(path, reason, record="summaries.json", kept=True))
+        return frozenset()
+    return graduated_scores(summary.scores for summary in summaries)
+
+
+def _read_document(path: Path, on_problem: OnProblem) -> Iterator[Run]:
+    with open_trace(path) as file:
+        content = file.read(LIMITS.document + 1)
+    if len(content) > LIMITS.document:
+        raise ReadError(
+            path,
+            f"wanted a JSON document of at most {LIMITS.document:,} bytes",
+            fix="`inspect log convert --to eval` makes an archive of it, read sample by sample",
+        )
+    try:
+        log = _parsed(content)
+    except Exception:  # noqa: BLE001 - one bad sample spoils the whole: read them one by one
+        yield from _read_piecewise(path, on_problem)
+        return
+    del content
+    samples, log.samples = log.samples or [], None
+    context = _context(path, log, graduated_scores(sample.scores for sample in samples))
+    for position in range(len(samples)):
+        sample = samples[position]
+        yield from _runs(sample, context, _record(sample), on_problem)
+
+
+def _parsed(content: bytes) -> EvalLog:
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415 - as above
+
+    with _quiet():
+        return read_eval_log(io.BytesIO(content), resolve_attachments="core", format="json")
+
+
+def _read_piecewise(path: Path, on_problem: OnProblem) -> Iterator[Run]:
+    """Read each sample of a document as a log of its own, so that the good ones survive."""
+    document: Any = json_document(path, on_problem)
+    if not isinstance(document, dict):
+        raise ReadError(path, f"wanted a JSON object, got {type(document).__name__}")
+    samples = document.pop("samples", None)
+    try:
+        log = _parsed(json.dumps(document).encode())
+    except Exception as problem:
+        raise ReadError(path, f"the log's header cannot be read: {_reason(problem)}") from problem
+    context = _context(path, log, frozenset())
+    for position, sample in enumerate(samples if isinstance(samples, list) else []):
+        record = f"samples[{position}]"
+        try:
+            parsed = _parsed(json.dumps({**document, "samples": [sample]}).encode()).samples or []
+        except Exception as problem:  # noqa: BLE001 - one sample fails, the others are read
+            on_problem(ReadError(path, _reason(problem), record=record))
+            continue
+        for good in parsed:
+            yield from _runs(good, context, _record(good), on_problem)
+
+
+def _runs(
+    sample: EvalSample, context: LogContext, record: str, on_problem: OnProblem
+) -> Iterator[Run]:
+    try:
+        runs = list(runs_of(sample, context, record))
+    except InvariantError as problem:
+        on_problem(ReadError(context.path, str(problem), record=record))
+        return
+    yield from runs
+
+
+def _context(path: Path, log: EvalLog, graduated: frozenset[str]) -> LogContext:
+    model = log.eval.model
+    return LogContext(
+        path=str(path),
+        task=log.eval.task,
+        model=None if model in ("none", "none/none", "") else model,
+        eval_id=(log.eval.eval_id or log.eval.run_id or path.stem)[:8],
+        status=log.status,
+        graduated=graduated,
+    )
+
+
+def _record(sample: EvalSample) -> str:
+    return f"{sample.id}_epoch_{sample.epoch}"
+
+
+def _reason(problem: Exception) -> str:
+    """The first line of what went wrong, and of a validation error its first two."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return f"{type(problem).__name__}: {'; '.join(lines[:3])}" if lines else repr(problem)
+
+
+READER = Reader(
+    name="inspect",
+    title="Inspect AI logs, .eval and .json",
+    recognised_by="a zip archive with the members of an Inspect log, or a JSON object with "
+    '"version" and "eval"',
+    looks_like=looks_like,
+    read=read,
+    companions=("logs.json",),
+)
