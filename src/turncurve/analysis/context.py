@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.own_runs import own_runs
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.order_statistics import sample_quantile
 from turncurve.stats.slope import slopes_within
@@ -113,7 +114,7 @@ def context_growth(table: TurnTable, *, level: float = 0.95) -> ContextGrowth:
     keeps no record of compactions has one segment a run.
 
     Args:
-        table: Runs with a `context_tokens` column; NaN there is left out.
+        table: Runs with a `context_tokens` column; NaN there, and runs of sub-agents, are left out.
         level: Confidence level.
 
     Returns:
@@ -122,6 +123,7 @@ def context_growth(table: TurnTable, *, level: float = 0.95) -> ContextGrowth:
     References:
         Brookmeyer & Crowley (1982), Biometrics 38:29-41, for the interval of an observed crossing.
     """
+    table = table.select(own_runs(table))
     known = _known(table)
     if known is None:
         why = "no file gives the context size by turn"

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.settings import Settings
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.mean import mean_with_interval
@@ -59,8 +60,9 @@ LATE_TURN = 55
 def cost(table: TurnTable, settings: Settings) -> Cost:
     """What the runs cost in all, late against early, and for each success.
 
-    A run's cost is what its file says of the run as a whole, else the sum over its turns. Where
-    every turn's cost of a run comes from kept prices, that run is estimated.
+    A run's cost is the sum over its turns where all have one, else what its file says of the run as
+    a whole, else the sum over the turns that have one. What sub-agents cost counts with the run
+    that started them.
 
     Args:
         table: Runs; cost is read from `cost_usd`, `cost_estimated` and `runs.total_cost_usd`.
@@ -70,35 +72,36 @@ def cost(table: TurnTable, settings: Settings) -> Cost:
         The figures, each with its interval or the reason why it is absent.
     """
     level = settings.level
-    runs = run_costs(table)
-    known = ~np.isnan(runs.usd)
+    runs, own = run_costs(table), own_runs(table)
+    usd = _with_subagents(table, runs.usd)[own]
+    known = ~np.isnan(usd)
     if not known.any():
         why = "no file gives a cost, and no price is known for its model"
         return Cost(
-            n_runs=table.n_runs,
+            n_runs=len(usd),
             per_run=absent(_PER_RUN, why, level=level),
             late_to_turn_5=absent(_LATE, why, level=level),
             per_success=absent(_PER_SUCCESS, why, level=level),
             why=why,
         )
-    late_turn, late = _late_to_early(table, level)
+    late_turn, late = _late_to_early(table.select(own), level)
     return Cost(
-        total_usd=float(np.nansum(runs.usd)),
+        total_usd=float(np.nansum(usd)),
         source=_source(runs),
         by_turn_known=bool((~np.isnan(_column(table, "cost_usd"))).any()),
-        n_runs=table.n_runs,
+        n_runs=len(usd),
         n_runs_with_cost=int(known.sum()),
-        n_runs_partial=int((known & runs.partial).sum()),
-        per_run=_per_run(runs, level),
+        n_runs_partial=int((known & runs.partial[own]).sum()),
+        per_run=_per_run(usd, level),
         late_turn=late_turn,
         late_to_turn_5=late,
-        per_success=_per_success(runs.usd, table.runs.success, level),
+        per_success=_per_success(usd, table.runs.success[own], level),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCosts:
-    """Cost of each run; arrays of shape (n_runs,)."""
+    """Cost of each run of the table, its own turns alone; arrays of shape (n_runs,)."""
 
     usd: NDArray[np.float64]
     """NaN where unknown."""
@@ -111,21 +114,39 @@ class RunCosts:
 
 
 def run_costs(table: TurnTable) -> RunCosts:
-    """The cost of each run: the file's figure for the whole run, else the sum over its turns."""
+    """The cost of each run.
+
+    The sum over its turns where all have a cost, else what its file says of the run as a whole,
+    else the sum over the turns that have one.
+    """
     by_turn = _column(table, "cost_usd")
     known = ~np.isnan(by_turn)
-    priced = known & (_column(table, "cost_estimated") == 1)
     n_known = _count(table, known)
-    summed = np.bincount(table.run, weights=np.nan_to_num(by_turn), minlength=table.n_runs)
+    n_priced = _count(table, known & (_column(table, "cost_estimated") == 1))
+    summed = np.bincount(table.run[known], weights=by_turn[known], minlength=table.n_runs)
     total = table.runs.total_cost_usd
-    has_total = ~np.isnan(total)
-    n_priced = _count(table, priced)
+    complete = (n_known > 0) & (n_known == _count(table, np.ones_like(known)))
+    by_total = ~complete & ~np.isnan(total)
     return RunCosts(
-        usd=np.where(has_total, total, np.where(n_known > 0, summed, np.nan)),
-        estimated=~has_total & (n_priced > 0),
-        from_trace=has_total | (n_known > n_priced),
-        partial=~has_total & (n_known > 0) & (n_known < _count(table, np.ones_like(known))),
+        usd=np.where(by_total, total, np.where(n_known > 0, summed, np.nan)),
+        estimated=~by_total & (n_priced > 0),
+        from_trace=by_total | (n_known > n_priced),
+        partial=~by_total & ~complete & (n_known > 0),
     )
+
+
+def _with_subagents(table: TurnTable, usd: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each run's cost with that of the sub-agents under it; shape (n_runs,)."""
+    position = {name: i for i, name in enumerate(table.runs.id.tolist())}
+    whole = usd.copy()
+    for run in np.flatnonzero(~own_runs(table)):
+        top, seen = int(run), {int(run)}
+        while (parent := position.get(table.runs.parent[top])) is not None and parent not in seen:
+            top = parent
+            seen.add(top)
+        if not np.isnan(usd[run]):
+            whole[top] = usd[run] + np.nan_to_num(whole[top])
+    return whole
 
 
 def _column(table: TurnTable, name: str) -> NDArray[np.float64]:
@@ -143,8 +164,8 @@ def _source(runs: RunCosts) -> CostSource:
     return "mixed" if runs.from_trace.any() else "estimated"
 
 
-def _per_run(runs: RunCosts, level: float) -> Estimate:
-    mean = mean_with_interval(runs.usd, level=level)
+def _per_run(usd: NDArray[np.float64], level: float) -> Estimate:
+    mean = mean_with_interval(usd, level=level)
     return Estimate(
         estimand=_PER_RUN,
         value=mean.value,
@@ -156,7 +177,7 @@ def _per_run(runs: RunCosts, level: float) -> Estimate:
         df=mean.df,
         n_runs=mean.n,
         n_clusters=mean.n,
-        excluded={"cost not known": len(runs.usd) - mean.n},
+        excluded={"cost not known": len(usd) - mean.n},
         assumptions=("runs are independent",),
         warnings=() if mean.low is not None else (_NO_INTERVAL,),
     )

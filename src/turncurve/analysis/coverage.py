@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.run_lengths import CUT_SHORT, last_turns
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.order_statistics import SampleQuantile, sample_quantile
@@ -51,8 +52,9 @@ _SHARE = "share of production runs longer than the longest evaluation run"
 def coverage(evals: TurnTable, production: TurnTable, *, level: float = 0.95) -> Coverage:
     """Whether the longest evaluation run is as long as the 90th percentile of production runs.
 
-    Lengths are last turns; runs without a turn are left out. A production run that was cut short or
-    is running still would be longer, so many of those make the percentile a lower bound.
+    Lengths are last turns; runs without a turn and runs of sub-agents are left out. A production
+    run that was cut short or is running still would be longer, so many of those make the percentile
+    a lower bound.
 
     Args:
         evals: The evaluation runs.
@@ -62,6 +64,7 @@ def coverage(evals: TurnTable, production: TurnTable, *, level: float = 0.95) ->
     Returns:
         Both lengths, the share of production runs beyond the evaluation, and a sentence.
     """
+    evals, production = (table.select(own_runs(table)) for table in (evals, production))
     eval_turns, turns = last_turns(evals), last_turns(production)
     unfinished = np.isin(production.runs.exit_type.astype(str), CUT_SHORT) & (turns > 0)
     eval_turns, turns = eval_turns[eval_turns > 0], turns[turns > 0]

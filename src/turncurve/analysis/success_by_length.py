@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.run_lengths import last_turns
 from turncurve.analysis.settings import Settings
 from turncurve.stats.proportion import wilson
@@ -51,12 +52,13 @@ def success_by_length(table: TurnTable, settings: Settings) -> tuple[LengthBin, 
     likely to fail, so a falling share does not say that length causes failure.
 
     Args:
-        table: Runs; those without a turn are left out.
+        table: Runs; those without a turn and those of sub-agents are left out.
         settings: Its `level` is that of every interval.
 
     Returns:
         Bins without a gap, from the shortest run to the longest; empty if no outcome is known.
     """
+    table = table.select(own_runs(table))
     turns = last_turns(table)
     success = table.runs.success
     known = (turns > 0) & ~np.isnan(success)

@@ -44,7 +44,9 @@ def slopes_within(
     spread = np.bincount(units, weights=dx * dx, minlength=n_units)
     product = np.bincount(units, weights=dx * dy, minlength=n_units)
     usable = (n >= min_values) & (spread > 0)
-    return np.divide(product, spread, out=np.full(n_units, np.nan), where=usable)
+    slopes = np.full(n_units, np.nan)
+    np.divide(product, spread, out=slopes, where=usable)
+    return slopes
 
 
 def _centred(group: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -52,4 +54,4 @@ def _centred(group: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[n
         return values
     n = np.bincount(group)
     mean = np.divide(np.bincount(group, weights=values), n, where=n > 0, out=np.zeros(len(n)))
-    return np.asarray(values - mean[group])
+    return np.asarray(values - mean[group], dtype=np.float64)
