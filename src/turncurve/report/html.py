@@ -1,0 +1,241 @@
+"""The report as one self-contained HTML page.
+
+The page asks the network for nothing and says so in its content security policy. Its parts are
+plain files in `page/`; here they are put together and every piece of data is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from turncurve.model import Run
+from turncurve.report.details import Details
+from turncurve.report.transcript import DEFAULT_CAP, capture, transcript_json
+
+MAX_BYTES = 15_000_000
+"""The size that a page with text stays below."""
+
+SCRIPTS = (
+    "dom",
+    "format",
+    "data",
+    "theme",
+    "series",
+    "chart",
+    "cursor",
+    "figure",
+    "tables",
+    "summary",
+    "curves",
+    "survival",
+    "findings",
+    "appendix",
+    "ranking",
+    "transcript",
+    "sheet",
+    "main",
+)
+"""Files of `page/js`, in the order in which they are put into one function."""
+
+STYLES = ("base", "charts", "sheet", "print")
+
+_CAPS = (DEFAULT_CAP, 8_000, 4_000, 2_000, 1_000, 500, 250)
+_SMALLEST_SHARE = 12_000
+"""Bytes below which a run's transcript is not worth its place on a crowded page."""
+
+_PAGE = files("turncurve.report").joinpath("page")
+
+
+def write_html(
+    path: Path | str,
+    document: Mapping[str, Any],
+    runs: Iterable[Run] | None = None,
+    *,
+    details: Details | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> None:
+    """Write the page to `path`, by way of a temporary file beside it.
+
+    Args:
+        path: Where the page goes; a file that is there is replaced.
+        document: The report as JSON data, as `to_json` gives it.
+        runs: The runs whose text can be read on the page; None leaves all text out.
+        details: Values by run and turn, behind "the worst runs at this turn".
+        max_bytes: What the page may weigh; texts are cut shorter to stay below.
+    """
+    target = Path(path)
+    with NamedTemporaryFile("wb", dir=target.parent, prefix=target.name, delete=False) as file:
+        temporary = Path(file.name)
+        try:
+            for piece in render_html(document, runs, details=details, max_bytes=max_bytes):
+                file.write(_bytes(piece))
+        except BaseException:
+            temporary.unlink()
+            raise
+    temporary.chmod(0o644)
+    temporary.replace(target)
+
+
+def render_html(
+    document: Mapping[str, Any],
+    runs: Iterable[Run] | None = None,
+    *,
+    details: Details | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[str]:
+    """The page, piece by piece, so that a large one is never whole in memory.
+
+    The arguments are those of `write_html`. The charts come first and the texts last, so that a
+    browser draws the first curve before it has read the texts.
+    """
+    written = 0
+    for piece in _front(document, details, has_text=runs is not None):
+        written += len(_bytes(piece))
+        yield piece
+    budget = _Budget(bytes_left=max_bytes - written - 4_000, turns_left=_n_turns(document))
+    if runs is not None:
+        yield from _transcript_blocks(runs, details, budget)
+    yield _block("transcript-index", {"runs": budget.kept, "n_omitted": budget.n_omitted})
+    yield "</body>\n</html>\n"
+
+
+def embedded_json(value: Any) -> str:
+    """JSON that can stand in a `<script>` element whatever the strings in it say.
+
+    Raises:
+        ValueError: A number is NaN or infinite.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@dataclass(slots=True)
+class _Budget:
+    """Bytes that the texts may still take, shared out by turns; what one run saves, others get."""
+
+    bytes_left: int
+    turns_left: int
+    kept: list[str] = field(default_factory=list)
+    n_omitted: int = 0
+
+    def share(self, n_turns: int) -> int:
+        turns = max(self.turns_left, n_turns, 1)
+        return min(self.bytes_left, max(self.bytes_left * n_turns // turns, _SMALLEST_SHARE))
+
+
+def _front(
+    document: Mapping[str, Any], details: Details | None, *, has_text: bool
+) -> Iterator[str]:
+    app = "\n".join(_read(f"js/{name}.js") for name in SCRIPTS)
+    scripts = (_read("vendor/plot.min.js"), f'(() => {{\n"use strict";\n{app}\n}})();\n')
+    headline = str(document.get("headline") or "Report on agent runs")
+    slots = {
+        "policy": html.escape(_policy(scripts)),
+        "title": html.escape(f"turncurve: {headline}"),
+        "headline": html.escape(headline),
+        "styles": "\n".join(_read(f"css/{name}.css") for name in STYLES),
+        "version": html.escape(str(document.get("turncurve_version") or "")),
+    }
+    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _read("template.html"))):
+        yield slots[piece] if number % 2 else piece
+    yield _block("report", document)
+    yield _block("details", _details_document(details, has_text=has_text))
+    for script in scripts:
+        yield f"<script>{script}</script>\n"
+    if details is not None:
+        for number, signal in enumerate(details.signals):
+            yield _packed("values", number, json.dumps(details.values(signal)))
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    )
+
+
+def _details_document(details: Details | None, *, has_text: bool) -> dict[str, Any]:
+    if details is None:
+        return {"runs": [], "signals": [], "n_omitted": 0, "has_text": has_text}
+    return {
+        "runs": details.run_rows(),
+        "signals": list(details.signals),
+        "n_omitted": details.n_omitted,
+        "has_text": has_text,
+    }
+
+
+def _transcript_blocks(
+    runs: Iterable[Run], details: Details | None, budget: _Budget
+) -> Iterator[str]:
+    wanted = _wanted(details, budget)
+    for run in runs:
+        if wanted is not None and run.id not in wanted:
+            budget.n_omitted += 1
+            continue
+        block = _fitting_block(run, len(budget.kept), budget.share(len(run.turns)))
+        budget.turns_left -= len(run.turns)
+        if block is None:
+            budget.n_omitted += 1
+            continue
+        budget.bytes_left -= len(block) + len(embedded_json(run.id)) + 1
+        budget.kept.append(run.id)
+        yield block
+
+
+def _wanted(details: Details | None, budget: _Budget) -> frozenset[str] | None:
+    """The worst runs, where there are too many to give each a readable share; None means all."""
+    room = max(0, budget.bytes_left) // _SMALLEST_SHARE
+    if details is None or len(details.positions) + details.n_omitted <= room:
+        return None
+    chosen = details.positions[:room]
+    budget.turns_left = int(details.table.runs.n_turns[chosen].sum())
+    return frozenset(str(run) for run in details.table.runs.id[chosen])
+
+
+def _fitting_block(run: Run, number: int, share: int) -> str | None:
+    """The run's transcript with the longest cap that fits in `share` bytes; None if none does."""
+    for cap in _CAPS:
+        block = _packed("transcript", number, transcript_json(capture(run, cap)))
+        if len(block) <= share:
+            return block
+    return None
+
+
+def _packed(kind: str, number: int, text: str) -> str:
+    packer = zlib.compressobj(level=9, wbits=31)
+    packed = packer.compress(_bytes(text)) + packer.flush()
+    body = base64.b64encode(packed).decode()
+    return f'<script type="text/plain" id="{kind}-{number}">{body}</script>\n'
+
+
+def _block(name: str, value: Any) -> str:
+    return f'<script type="application/json" id="{name}">{embedded_json(value)}</script>\n'
+
+
+def _bytes(text: str) -> bytes:
+    """UTF-8; half a surrogate pair, which traces do hold, becomes a question mark."""
+    return text.encode("utf-8", "replace")
+
+
+def _n_turns(document: Mapping[str, Any]) -> int:
+    return int((document.get("summary") or {}).get("n_turns") or 0)
+
+
+def _read(name: str) -> str:
+    return _PAGE.joinpath(name).read_text(encoding="utf-8")

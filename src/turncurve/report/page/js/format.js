@@ -1,0 +1,87 @@
+/** How numbers are written: one place, so that a chart, a table and a sentence agree. */
+
+const DASH = "\u2013";
+const ABSENT = "\u2014";
+
+/** @param {any} value @returns {value is number} */
+function isNumber(value) {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+/** @param {number} value @param {number} digits */
+function fixed(value, digits) {
+  return value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace("-", "\u2212");
+}
+
+/** A count with thousands apart. @param {any} value */
+function count(value) {
+  return isNumber(value) ? Math.round(value).toLocaleString("en-US").replace("-", "\u2212") : ABSENT;
+}
+
+/** @param {any} n @param {string} noun @param {string} [plural] */
+function plural(n, noun, plural = `${noun}s`) {
+  return `${count(n)} ${n === 1 ? noun : plural}`;
+}
+
+/** About three digits: 0.0123, 0.931, 12.3, 1,234. @param {number} value */
+function short(value) {
+  const size = Math.abs(value);
+  if (size >= 1000) return count(value);
+  if (size >= 100) return fixed(value, Number.isInteger(value) ? 0 : 1);
+  if (size >= 10) return fixed(value, Number.isInteger(value) ? 0 : 1);
+  if (size >= 1) return fixed(value, Number.isInteger(value) ? 0 : 2);
+  return size === 0 ? "0" : fixed(value, size >= 0.1 ? 3 : Math.min(8, 2 - Math.floor(Math.log10(size))));
+}
+
+/** @param {number} value */
+function tokens(value) {
+  const size = Math.abs(value);
+  if (size >= 9_999_500) return `${fixed(value / 1e6, 1)} M`;
+  if (size >= 999_500) return `${fixed(value / 1e6, 2)} M`;
+  return size >= 10_000 ? `${fixed(value / 1e3, 1)} k` : count(value);
+}
+
+/** @param {number} value */
+function dollars(value) {
+  const size = Math.abs(value);
+  const digits = size === 0 || size >= 1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(size)));
+  const text = size >= 1000 ? count(value) : fixed(value, digits);
+  return `$${text}`.replace("$\u2212", "\u2212$");
+}
+
+/** @param {number} value */
+function percent(value) {
+  return `${fixed(100 * value, Math.abs(value) < 0.1 && value !== 0 ? 1 : 0)}\u202f%`;
+}
+
+/**
+ * A value of a signal in its unit.
+ * @param {any} value
+ * @param {string} [unit] "share", "tokens", "usd", "count", "turn", or the rubric's own.
+ */
+function inUnit(value, unit = "") {
+  if (!isNumber(value)) return ABSENT;
+  if (unit === "share") return percent(value);
+  if (unit === "tokens") return tokens(value);
+  if (unit === "usd") return dollars(value);
+  if (unit === "turn") return Number.isInteger(value) ? count(value) : short(value);
+  return short(value);
+}
+
+/** @param {any} low @param {any} high @param {string} [unit] */
+function range(low, high, unit = "") {
+  if (!isNumber(low) && !isNumber(high)) return "";
+  if (!isNumber(high)) return `${inUnit(low, unit)} or more`;
+  if (!isNumber(low)) return `${inUnit(high, unit)} or less`;
+  return `${inUnit(low, unit)} to ${inUnit(high, unit)}`;
+}
+
+/** @param {string} name */
+function words(name) {
+  return String(name).replaceAll("_", " ");
+}
+
+/** @param {string} text */
+function sentenceCase(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
