@@ -37,7 +37,8 @@ SHARES = (0.1, 0.25, 0.5, 0.75)
 class Quantile:
     """The turn by which a share `p` of runs has had the event.
 
-    `turn` is None where fewer have had it as far as can be known; it is then later than `low`.
+    `turn` is None where fewer have had it as far as can be known. `low` is the first turn at which
+    the rule can fire where so few runs set no lower limit; `high` is None where they set no upper.
     """
 
     p: float
@@ -151,7 +152,7 @@ def time_to_first_error(
         n_events=curve.n_events,
         n_censored=curve.n_censored,
         n_excluded=n_excluded,
-        quantiles=_quantiles(curve, tie),
+        quantiles=_quantiles(curve, tie, first_possible=float(times.entry[used].min()) + 1),
         survival=_survival(curve),
         first_turn=int(times.time[one]) if one is not None and times.event[one] else None,
         false_alarm=_false_alarm(table, test, used, settings) if rolling else None,
@@ -160,18 +161,17 @@ def time_to_first_error(
     )
 
 
-def first_bad_turn(
-    table: TurnTable, *, settings: Settings | None = None, tie: Tie = "first"
-) -> float | None:
+def first_bad_turn(table: TurnTable, *, settings: Settings | None = None) -> int | None:
     """The turn at which quality goes bad by the rolling rule.
 
     For one run its own alarm turn; for several the Kaplan-Meier median. None where the run never
     alarms, or fewer than half of the runs do.
     """
-    result = time_to_first_error(table, "rolling_quality", settings=settings, tie=tie)
+    result = time_to_first_error(table, "rolling_quality", settings=settings)
     if result.n_runs == 1:
         return result.first_turn
-    return next((quantile.turn for quantile in result.quantiles if quantile.p == 0.5), None)
+    median = next((quantile.turn for quantile in result.quantiles if quantile.p == 0.5), None)
+    return None if median is None else int(median)
 
 
 def available_rules(table: TurnTable) -> tuple[Rule, ...]:
@@ -235,13 +235,8 @@ def _rule_breach(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001
 
 
 def _tool_error(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001
-    """Errors counted among the results whose outcome is known, else the file's own flag."""
-    errors, flag = _column(table, "n_tool_errors"), _column(table, "tool_error")
-    rate = _column(table, "tool_error_rate")
-    known = np.where(np.isnan(rate), flag, np.where(np.isnan(errors), rate, errors))
-    return _flag(
-        "tool_error_rate", -known, "turn with a failed tool call", "outcomes of tool calls"
-    )
+    failed = _column(table, "tool_error")
+    return _flag("tool_error", -failed, "turn with a failed tool call", "outcomes of tool calls")
 
 
 def _flag(signal: str, values: FloatArray, words: str, source: str) -> _Test:
@@ -297,16 +292,23 @@ def _used(
     return own & times.at_risk, counts
 
 
-def _quantiles(curve: SurvivalCurve, tie: Tie) -> tuple[Quantile, ...]:
+def _quantiles(curve: SurvivalCurve, tie: Tie, *, first_possible: float) -> tuple[Quantile, ...]:
+    """Where the data set no lower limit, it is the first turn at which the rule can fire."""
     found = [quantile(curve, p, tie=tie) for p in SHARES]
     return tuple(
-        Quantile(p=q.p, turn=_whole(q.time), low=_whole(q.low), high=_whole(q.high)) for q in found
+        Quantile(
+            p=q.p,
+            turn=None if q.time is None else _whole(q.time),
+            low=_whole(first_possible if q.low is None else q.low),
+            high=None if q.high is None else _whole(q.high),
+        )
+        for q in found
     )
 
 
-def _whole(turn: float | None) -> float | None:
+def _whole(turn: float) -> float:
     """Turns are whole numbers; only the midpoint rule gives halves."""
-    return int(turn) if turn is not None and turn == int(turn) else turn
+    return int(turn) if turn == int(turn) else turn
 
 
 def _survival(curve: SurvivalCurve) -> SurvivalPoints:
