@@ -6,6 +6,7 @@ import json
 import math
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 
 def as_float(value: object) -> float | None:
@@ -127,3 +128,16 @@ def is_transient(text: str) -> bool:
     characters. Ask it of errors only: a good answer may talk about time-outs.
     """
     return bool(_TRANSIENT.search(text[:2000]))
+
+
+def as_arguments(value: object) -> dict[str, Any] | str:
+    """A tool call's arguments: a mapping, or a JSON text of one; else the text as it stands."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, str):
+        try:
+            decoded = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+        return decoded if isinstance(decoded, dict) else value
+    return {} if value is None else json.dumps(value)
