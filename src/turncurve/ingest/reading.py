@@ -9,6 +9,7 @@ from pathlib import Path
 
 from turncurve.errors import ReadError, TurncurveError, UnknownNameError
 from turncurve.ingest.build import TableBuilder
+from turncurve.ingest.checks import no_rules, no_schema, rule_check, schema_check
 from turncurve.ingest.discover import Found, discover, is_companion, reader_of
 from turncurve.ingest.identity import Identities, folder_conditions
 from turncurve.ingest.measure import Addition, Measure
@@ -175,7 +176,11 @@ def _fetch(
 
 
 def _additions(options: ReadOptions) -> list[Addition]:
-    return [Prices() if options.prices else no_prices]
+    return [
+        rule_check(options.rules) if options.rules else no_rules,
+        schema_check(options.output_schema) if options.output_schema else no_schema,
+        Prices() if options.prices else no_prices,
+    ]
 
 
 class _Reading:

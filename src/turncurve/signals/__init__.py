@@ -30,6 +30,8 @@ SIGNALS: Registry[Signal] = Registry(
         "reasoning_tokens": "turncurve.signals.tokens:REASONING_TOKENS",
         "cost_usd": "turncurve.signals.cost:COST_USD",
         "cost_estimated": "turncurve.signals.cost:COST_ESTIMATED",
+        "phase_explore": "turncurve.signals.phase:PHASE_EXPLORE",
+        "phase_known": "turncurve.signals.phase:PHASE_KNOWN",
         "compaction": "turncurve.signals.events:COMPACTION",
         "seconds": "turncurve.signals.timing:SECONDS",
         "started_at": "turncurve.signals.timing:STARTED_AT",
@@ -41,6 +43,7 @@ SIGNALS: Registry[Signal] = Registry(
         "repeated_action_consecutive": "turncurve.signals.repetition:REPEATED_ACTION_CONSECUTIVE",
         "repeated_result": "turncurve.signals.repetition:REPEATED_RESULT",
         "retry": "turncurve.signals.repetition:RETRY",
+        "spiral": "turncurve.signals.spiral:SPIRAL",
     },
     Signal,
 )
