@@ -16,7 +16,7 @@ from turncurve.readers.base import OnProblem
 COMPANIONS = ("report.json", "*.report.json")
 """Names that only outcome files have, of those that `resolved_beside` looks at."""
 
-_FINISHED = frozenset({"submitted", "exit_command", "exit_forfeit"})
+_FINISHED = frozenset({"submitted", "submitted_no_patch", "exit_command", "exit_forfeit"})
 _BUDGET = frozenset(
     {
         "limitsexceeded",

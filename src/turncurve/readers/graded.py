@@ -1,0 +1,184 @@
+"""Grades of the steps of agent traces, one trace a line: the turns' judgements without their text.
+
+A line is `{trace_id, task_id, model, source, success, steps, metadata}`; a step is
+`{step_index, validity, complexity, dependency, severity, is_looping, grader_model, raw}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from turncurve.errors import ReadError
+from turncurve.model import Grade, Run, Turn, Validity
+from turncurve.readers._absent import absent_signals
+from turncurve.readers._fields import as_count, as_text
+from turncurve.readers._items import as_mapping, json_items
+from turncurve.readers._outcomes import exit_events, exit_type
+from turncurve.readers.base import OnProblem, Reader
+
+_START = re.compile(rb'\s*\[?\s*\{\s*"')
+_KEYS = (
+    re.compile(rb'"steps"\s*:\s*\['),
+    re.compile(rb'"(?:trace_id|task_id)"\s*:'),
+    re.compile(rb'"(?:validity|grader_model)"\s*:'),
+)
+_VALIDITY: dict[object, Validity] = {"fail": "fail", "neutral": "neutral", "pass": "pass"}
+_LEVEL: dict[object, Literal["low", "medium", "high"]] = {
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+}
+_DEPENDENCY: dict[object, Literal["independent", "dependent", "n/a"]] = {
+    "independent": "independent",
+    "dependent": "dependent",
+    "n/a": "n/a",
+}
+_PHASE = {"explore": 1.0, "act": 0.0}
+
+_NO_CONTENT = "a file of grades holds no content of the turns that it grades"
+_NO_USAGE = "a file of grades holds no usage"
+_ABSENT = {
+    "quality": "this file holds grades, not a rubric's score",
+    "error": "no grade of this run could be had",
+    "n_tool_calls": _NO_CONTENT,
+    "n_tool_results": _NO_CONTENT,
+    "n_tool_errors": _NO_CONTENT,
+    "format_error": _NO_CONTENT,
+    "context_tokens": _NO_USAGE,
+    "cached_input_tokens": _NO_USAGE,
+    "output_tokens": _NO_USAGE,
+    "reasoning_tokens": _NO_USAGE,
+    "cost_usd": _NO_USAGE,
+    "started_at": "a file of grades holds no times",
+    "seconds": "a file of grades holds no times",
+    "compaction": "a file of grades does not say what happened between turns",
+}
+
+
+def looks_like(head: bytes, path: Path) -> bool:
+    """Whether a file starts as records of a trace with graded steps."""
+    del path
+    return bool(_START.match(head)) and all(key.search(head) for key in _KEYS)
+
+
+def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
+    """Give each graded trace of the file as a run."""
+    for where, record in json_items(path, on_problem):
+        if not isinstance(record, dict) or not isinstance(record.get("steps"), list):
+            reason = "wanted a graded trace with a list under `steps`"
+            fix = "the other traces were read"
+            on_problem(ReadError(path, reason, record=where, fix=fix))
+            continue
+        yield _run(record, where, path, on_problem)
+
+
+def _run(record: dict[str, Any], where: str | int, path: Path, on_problem: OnProblem) -> Run:
+    turns = _turns(record["steps"], where, path, on_problem)
+    task = _words(record.get("task_id"))
+    success = record.get("success") if isinstance(record.get("success"), bool) else None
+    words = _words(as_mapping(record.get("metadata")).get("exit_status"))
+    exit_ = exit_type(words, success=success)
+    n_missing = sum(grade.validity is None for turn in turns for grade in turn.grades)
+    notes = []
+    if n_missing:
+        notes.append(f"{n_missing} grade(s) that the grader's answer did not give are missing")
+    if not turns:
+        notes.append("no turn: the trace has no graded step")
+    return Run(
+        id=_words(record.get("trace_id")) or f"record {where}",
+        turns=turns,
+        format="graded",
+        path=str(path),
+        record=where,
+        scenario=task,
+        model=_words(record.get("model")),
+        exit_type=exit_,
+        exit_text=words,
+        success=success,
+        events=exit_events(exit_, words, turns[-1].index if turns else 0),
+        absent=absent_signals(turns, _ABSENT),
+        notes=tuple(notes),
+    )
+
+
+def _words(value: object) -> str | None:
+    """An id or a name: text that is not empty, or a number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) and value else None
+
+
+def _turns(
+    steps: list[Any], where: str | int, path: Path, on_problem: OnProblem
+) -> tuple[Turn, ...]:
+    """The turns in order; several graders' judgements of one step stand on one turn."""
+    grades: dict[int, dict[str, Grade]] = {}
+    phases: dict[int, float] = {}
+    records: dict[int, str] = {}
+    for position, step in enumerate(steps):
+        record = f"{where}.steps[{position}]"
+        index = as_count(as_mapping(step).get("step_index"))
+        if index is None:
+            _tell(path, record, "wanted a step_index of 0 or more", on_problem)
+            continue
+        grade = _grade(step, record, path, on_problem)
+        given = grades.setdefault(index + 1, {})
+        if grade.grader in given:
+            reason = f"step {index} is graded a second time by {grade.grader!r}"
+            _tell(path, record, reason, on_problem)
+            continue
+        given[grade.grader] = grade
+        records.setdefault(index + 1, record)
+        phase = _PHASE.get(as_text(as_mapping(step.get("raw")).get("step_phase")))
+        if phase is not None:
+            phases[index + 1] = phase
+    return tuple(
+        Turn(
+            index=turn,
+            values={"phase_explore": phases[turn]} if turn in phases else {},
+            grades=tuple(given.values()),
+            record=records[turn],
+        )
+        for turn, given in sorted(grades.items())
+    )
+
+
+def _tell(path: Path, record: str, reason: str, on_problem: OnProblem) -> None:
+    fix = "the trace was read without this step"
+    on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
+
+
+def _grade(step: dict[str, Any], record: str, path: Path, on_problem: OnProblem) -> Grade:
+    """One judgement. A parse error makes it missing, whatever validity was filled in for it."""
+    raw = as_mapping(step.get("raw"))
+    grader = _words(step.get("grader_model")) or "unknown"
+    validity = _VALIDITY.get(as_text(step.get("validity")))
+    reason = None
+    if raw.get("parse_error"):
+        reason = as_text(raw["parse_error"])
+    elif validity is None:
+        reason = f"wanted validity fail, neutral or pass, got {step.get('validity')!r}"
+        fix = "the grade counts as missing"
+        on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
+    looping = step.get("is_looping")
+    return Grade(
+        grader=grader,
+        validity=None if reason else validity,
+        complexity=_LEVEL.get(as_text(step.get("complexity"))),
+        dependency=_DEPENDENCY.get(as_text(step.get("dependency"))),
+        severity=_LEVEL.get(as_text(step.get("severity"))),
+        looping=looping if isinstance(looping, bool) else None,
+        missing_reason=reason,
+    )
+
+
+READER = Reader(
+    name="graded",
+    title="grades of the steps of agent traces (.jsonl)",
+    recognised_by="JSON records of one trace each, with steps that have a validity by a grader",
+    looks_like=looks_like,
+    read=read,
+)
