@@ -1,0 +1,317 @@
+"""Tables of per-turn records: JSON lines, a JSON list, CSV or Parquet, one row a turn, many runs.
+
+A first pass reads only the columns that say which run a row belongs to. Where the rows of each run
+stand together, the second pass holds one run at a time; where they do not, it holds the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from turncurve.errors import ReadError
+from turncurve.model import Event, ExitType, Run, Turn, Usage, usage_with_cache_inside
+from turncurve.readers._absent import absent_signals
+from turncurve.readers._fields import as_float, as_int, parse_time
+from turncurve.readers._row_identity import IDENTITY, Key, RunIdentity, given_name
+from turncurve.readers._rows import PARQUET_MAGIC, Row, csv_header, parquet_has_column, rows
+from turncurve.readers.base import OnProblem, Reader
+
+_TEXT = ("run", "condition", "scenario", "action", "started_at")
+_FLAGS = ("tool_error", "schema_valid")
+_TOKENS = ("context_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens")
+_OWN = frozenset(
+    ("turn", *IDENTITY, *_TEXT, *_FLAGS, *_TOKENS, "cost_usd", "seconds", "compaction", "success")
+)
+_EXPECTED = (
+    *("quality", "error", *_TOKENS, "cost_usd", "tool_error", "schema_valid"),
+    *("started_at", "seconds", "format_error"),
+)
+_INTERLEAVED = "the rows of runs are interleaved, so the whole file was held in memory"
+_UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
+_ADD_ONE = (
+    "turns count from 1: add 1 to every `turn` of the file if it counts from 0, "
+    "or leave the row out if it is the state before the first model call"
+)
+
+
+def _read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
+    identity = RunIdentity()
+    for _, row in rows(path, _second_pass_tells, text=_TEXT, only=IDENTITY):
+        identity.learn(row)
+    is_together, n_rows = identity.is_together(), 0
+    for key, group in _groups(path, on_problem, identity, is_together=is_together):
+        n_rows += len(group)
+        run = _run(identity.name(key, path), group, path, on_problem)
+        if run and is_together:
+            yield run
+        elif run:
+            yield replace(run, notes=(*run.notes, _INTERLEAVED))
+    if not n_rows:
+        fix = "wanted one row a turn, with a column `turn`"
+        on_problem(ReadError(path, "the file has no row that could be read", fix=fix))
+
+
+def _second_pass_tells(_: ReadError) -> None:
+    """The first pass meets the same problems."""
+
+
+def _groups(
+    path: Path, on_problem: OnProblem, identity: RunIdentity, *, is_together: bool
+) -> Iterator[tuple[Key, list[Row]]]:
+    held: dict[Key, list[Row]] = {}
+    for number, row in rows(path, on_problem, text=_TEXT):
+        key = identity.key(row)
+        if is_together and key not in held:
+            yield from held.items()
+            held = {}
+        held.setdefault(key, []).append((number, row))
+    yield from held.items()
+
+
+def _run(name: str, group: list[Row], path: Path, on_problem: OnProblem) -> Run | None:
+    """The run of these rows; None where not one has a usable turn, which has then been told."""
+    by_turn = _by_turn(name, group, path, on_problem)
+    if not by_turn:
+        return None
+    cells = [_Cells(row, number, path, on_problem) for _, (number, row) in sorted(by_turn.items())]
+    ignored: set[str] = set()
+    turns = tuple(
+        _turn(index, one, ignored) for index, one in zip(sorted(by_turn), cells, strict=True)
+    )
+    compacted = [one.flag("compaction", any_number=True) for one in cells]
+    success = _success(name, cells)
+    absent = absent_signals(turns, {n: f"the file gives no `{n}` for this run" for n in _EXPECTED})
+    if all(flag is None for flag in compacted):
+        absent["compaction"] = "the file gives no `compaction` for this run"
+    return Run(
+        id=name,
+        turns=turns,
+        format="turns",
+        path=str(path),
+        record=min(one.record for one in cells),
+        scenario=_first(cells, "scenario"),
+        trial=_trial(cells),
+        condition=_first(cells, "condition"),
+        exit_type=ExitType.SUCCESS_FINISH if success else ExitType.UNKNOWN,
+        success=success,
+        events=tuple(
+            Event(kind="compaction", turn=turn.index)
+            for turn, flag in zip(turns, compacted, strict=True)
+            if flag
+        ),
+        absent=absent,
+        notes=_notes(ignored, by_turn),
+    )
+
+
+def _by_turn(name: str, group: list[Row], path: Path, on_problem: OnProblem) -> dict[int, Row]:
+    by_turn: dict[int, Row] = {}
+    for number, row in group:
+        index, fix = as_int(row.get("turn")), None
+        if index is not None and index >= 1 and index not in by_turn:
+            by_turn[index] = (number, row)
+            continue
+        if row.get("turn") is None:
+            reason = "wanted a column `turn` with a number from 1, got none"
+        elif index is None or index < 0:
+            reason = f"wanted a whole number from 1 as `turn`, got {row['turn']!r:.80}"
+        elif index == 0:
+            reason, fix = f"turn 0 of run {name!r} was not read", _ADD_ONE
+        else:
+            reason = f"turn {index} of run {name!r} stands already in record {by_turn[index][0]}"
+            fix = "that first one was read"
+        on_problem(ReadError(path, reason, record=number, fix=fix))
+    return by_turn
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """One row, asked by column; a cell of the wrong kind is told and reads as missing."""
+
+    row: Mapping[str, Any]
+    record: int
+    path: Path
+    on_problem: OnProblem
+
+    def number(self, name: str, *, least: float | None = None) -> float | None:
+        value = self.row.get(name)
+        number = _number(value)
+        if number is not None and (least is None or number >= least):
+            return number
+        if value is not None and not _is_nan(value):
+            kind = "a number" if least is None else f"a number from {least:g}"
+            self.unusable(name, kind, value)
+        return None
+
+    def flag(self, name: str, *, any_number: bool = False) -> bool | None:
+        value = self.row.get(name)
+        if isinstance(value, str):
+            value = {"true": True, "yes": True, "false": False, "no": False}.get(
+                value.strip().lower(), value
+            )
+        number = _number(value)
+        if number in (0, 1) or (number is not None and any_number):
+            return bool(number)
+        if value is not None and not _is_nan(value):
+            self.unusable(name, "true or false, or 1 or 0,", value)
+        return None
+
+    def unusable(self, name: str, kind: str, value: object) -> None:
+        reason = f"wanted {kind} as `{name}`, got {value!r:.80}"
+        fix = "read as missing"
+        self.on_problem(ReadError(self.path, reason, record=self.record, fix=fix, kept=True))
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool | Decimal):
+        return as_float(float(value))
+    return as_float(value)
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float | Decimal) and value != value  # noqa: PLR0124 - true of NaN alone
+
+
+def _turn(index: int, cells: _Cells, ignored: set[str]) -> Turn:
+    values: dict[str, float] = {}
+    for name in cells.row:
+        number = _value(name, cells, ignored)
+        if number is not None:
+            values[name] = number
+    started_at = cells.row.get("started_at")
+    return Turn(
+        index=index,
+        usage=_usage(cells),
+        cost_usd=cells.number("cost_usd", least=0),
+        started_at=parse_time(
+            started_at.isoformat() if isinstance(started_at, datetime) else started_at
+        ),
+        seconds=cells.number("seconds", least=0),
+        action=_action(cells.row.get("action")),
+        values=values,
+        record=cells.record,
+    )
+
+
+def _value(name: str, cells: _Cells, ignored: set[str]) -> float | None:
+    """The number that a column gives for a turn under its own name."""
+    if name in _FLAGS:
+        flag = cells.flag(name)
+        return None if flag is None else float(flag)
+    if name == "quality":
+        return cells.number(name)
+    if name in _OWN or _UNNAMED.fullmatch(name):
+        return None
+    value = cells.row[name]
+    number = _number(value)
+    if number is None and value is not None and not isinstance(value, float):
+        ignored.add(name)
+    return number
+
+
+def _usage(cells: _Cells) -> Usage | None:
+    context, cached, output, reasoning = (
+        None if number is None else round(number)
+        for number in (cells.number(name, least=0) for name in _TOKENS)
+    )
+    if context is None and output is None:
+        return None
+    return usage_with_cache_inside(
+        input_tokens=context,
+        cached=cached if context is not None else None,
+        output=output,
+        reasoning=reasoning,
+    )
+
+
+def _action(value: object) -> str | None:
+    """An action's key: its text, or the JSON of an action that is an object."""
+    if value is None or isinstance(value, str):
+        return value or None
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _first(cells: list[_Cells], name: str) -> str | None:
+    given = (given_name(one.row.get(name)) for one in cells)
+    return next((value for value in given if value is not None), None)
+
+
+def _trial(cells: list[_Cells]) -> int | None:
+    one = next((one for one in cells if given_name(one.row.get("trial")) is not None), None)
+    if one is None:
+        return None
+    text = given_name(one.row["trial"]) or ""
+    if not re.fullmatch(r"\d+", text):
+        one.unusable("trial", "a whole number", text)
+        return None
+    return int(text)
+
+
+def _success(name: str, cells: list[_Cells]) -> bool | None:
+    """The run's outcome; rows that contradict each other leave it unknown."""
+    given = [(one.flag("success"), one) for one in cells]
+    known = [(flag, one) for flag, one in given if flag is not None]
+    if not known:
+        return None
+    success = known[0][0]
+    for flag, one in known:
+        if flag is not success:
+            reason = (
+                f"run {name!r} has success {success} in record {known[0][1].record}, here {flag}"
+            )
+            fix = "its success is read as unknown: give all rows of a run the same"
+            one.on_problem(ReadError(one.path, reason, record=one.record, fix=fix, kept=True))
+            return None
+    return success
+
+
+def _notes(ignored: set[str], by_turn: Mapping[int, Row]) -> tuple[str, ...]:
+    notes = []
+    if ignored:
+        notes.append(f"columns that hold no numbers were left out: {', '.join(sorted(ignored))}")
+    if list(by_turn) != sorted(by_turn):
+        notes.append("the rows stood out of order and were sorted by turn")
+    return tuple(notes)
+
+
+_TURN_KEY = re.compile(rb'\s*(?:\[\s*)?\{[^{}\[\]]*"turn"\s*:')
+
+
+def _looks_like(head: bytes, path: Path) -> bool:
+    if head.startswith(PARQUET_MAGIC):
+        return parquet_has_column(path, "turn")
+    start = head.lstrip()
+    if start[:1] in (b"{", b"["):
+        return bool(_TURN_KEY.match(start)) or any(map(_has_turn, start.split(b"\n")[:20]))
+    try:
+        line = start.partition(b"\n")[0].decode("utf-8").strip()
+        return "turn" in csv_header(line)[1]
+    except (UnicodeDecodeError, csv.Error):
+        return False
+
+
+def _has_turn(line: bytes) -> bool:
+    try:
+        row = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return isinstance(row, dict) and "turn" in row
+
+
+READER = Reader(
+    name="turns",
+    title="table of per-turn records (JSON lines, CSV, Parquet)",
+    recognised_by="a column or key `turn`",
+    looks_like=_looks_like,
+    read=_read,
+)
