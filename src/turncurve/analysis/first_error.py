@@ -353,8 +353,9 @@ def _false_alarm(
         high=limits.high,
         level=settings.level,
         method=(
-            f"simulated runs: level of a run's first {found.level_turns} graded turns, noise in "
-            f"blocks of up to {found.block}; the interval is the simulation's own"
+            f"simulated runs: the level of a run's first {found.level_turns} graded turns and "
+            f"autoregressive noise (SD {found.noise_sd:.3g}, lag-1 correlation "
+            f"{found.correlation:.2f}); the interval is the simulation's own"
         ),
         n_turns=found.n_turns,
         n_runs=found.n_runs,

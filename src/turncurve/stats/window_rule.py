@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from turncurve.errors import NotEnoughDataError
+from turncurve.stats.noise import Noise, estimate_noise
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -44,7 +45,10 @@ class FalseAlarm:
     n_fired: int
     n_draws: int
     level_turns: int
-    block: int
+    """How many of a run's first values its level is the mean of."""
+    correlation: float
+    """Of the noise of neighbouring turns."""
+    noise_sd: float
     n_runs: int
     n_turns: int
 
@@ -133,12 +137,10 @@ def false_alarm_chance(
 ) -> FalseAlarm:
     """The chance that the rolling rule fires in a run whose quality never changes.
 
-    Each draw takes a real run's starting level and length and adds noise that is resampled from all
-    runs. The level is the mean of the run's first max(10, 2 * window) values, shrunk towards the
-    runs' mean by as much as noise alone would spread such means. The noise is what remains of each
-    stretch of max(20, 4 * window) values when its least-squares line is taken out, so that a real
-    decline does not count as noise; it is drawn in blocks of up to 2 * window turns, which keeps
-    its short-range dependence.
+    Each draw takes a real run's starting level and length, and adds noise like that of all runs
+    (`estimate_noise`; a real decline does not count as noise). The level is the mean of the run's
+    first max(10, 2 * window) values, shrunk towards the runs' mean by as much as noise alone would
+    spread such means.
 
     Args:
         values: Quality, high is good; shape (n_turns,), NaN where a turn has none.
@@ -150,39 +152,27 @@ def false_alarm_chance(
         n_turns: Length of the simulated runs; None takes each real run's own.
 
     Raises:
-        NotEnoughDataError: No run has max(3, window) values, the least that show noise.
-
-    References:
-        Künsch (1989), Annals of Statistics 17:1217-1241; Politis & Romano (1992) (circular blocks).
+        NotEnoughDataError: No run has max(4, window) values, the least that show noise.
     """
     y, owner = np.asarray(values, dtype=np.float64), np.asarray(run)
     known = ~np.isnan(y)
     y, owner = y[known], owner[known]
-    _, starts, lengths = np.unique(owner, return_index=True, return_counts=True)
-    long_enough = lengths >= max(3, window)
-    if not long_enough.any():
+    needed = max(4, window)
+    _, lengths = np.unique(owner, return_counts=True)
+    if lengths.max(initial=0) < needed:
         raise NotEnoughDataError(
-            "a false-alarm chance: values in one run",
-            need=max(3, window),
-            got=int(lengths.max(initial=0)),
+            "a false-alarm chance: values in one run", need=needed, got=int(lengths.max(initial=0))
         )
-    runs = [
-        y[start : start + length]
-        for start, length in zip(starts[long_enough], lengths[long_enough], strict=True)
-    ]
-    noise = _Noise.of(runs, stretch=max(20, 4 * window))
+    every = np.split(y, np.cumsum(lengths)[:-1])
+    runs = [values_of for values_of in every if len(values_of) >= needed]
+    noise = estimate_noise(runs, stretch=max(30, 6 * window))
     level_turns = max(10, 2 * window)
-    levels = _starting_levels(runs, level_turns, noise.variance)
+    levels = _starting_levels(runs, level_turns, noise)
     chosen = rng.integers(len(runs), size=n_draws)
-    wanted = np.array([len(r) for r in runs])[chosen]
+    length = np.array([len(r) for r in runs])[chosen]
     if n_turns is not None:
-        wanted = np.full(n_draws, n_turns)
-    fired = 0
-    block = 2 * window
-    for length in np.unique(wanted):
-        level = levels[chosen[wanted == length]]
-        simulated = level[:, None] + noise.draw(len(level), int(length), block, rng)
-        fired += int(_fires(simulated, window, threshold).sum())
+        length = np.full(n_draws, n_turns)
+    fired = int(_fires(levels[chosen], length, noise, window, threshold, rng).sum())
     chance = fired / n_draws
     return FalseAlarm(
         chance=chance,
@@ -190,75 +180,37 @@ def false_alarm_chance(
         n_fired=fired,
         n_draws=n_draws,
         level_turns=level_turns,
-        block=block,
+        correlation=noise.correlation,
+        noise_sd=noise.std_dev,
         n_runs=len(runs),
         n_turns=int(sum(len(r) for r in runs)),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Noise:
-    """Residuals of stretches laid end to end; stretch i owns `size[i]` from `start[i]`."""
-
-    residual: FloatArray
-    start: IntArray
-    size: IntArray
-    variance: float
-
-    @classmethod
-    def of(cls, runs: list[FloatArray], *, stretch: int) -> _Noise:
-        parts = [part for values in runs for part in _stretches(values, stretch)]
-        residuals = [_detrended(part) for part in parts]
-        size = np.array([len(part) for part in parts], dtype=np.int64)
-        residual = np.concatenate(residuals)
-        return cls(
-            residual=residual,
-            start=np.cumsum(size) - size,
-            size=size,
-            variance=float(np.mean(residual**2)),
-        )
-
-    def draw(self, n_draws: int, n_turns: int, block: int, rng: np.random.Generator) -> FloatArray:
-        """Noise of shape (n_draws, n_turns), in circular blocks within stretches."""
-        n_blocks = -(-n_turns // block)
-        picked = rng.integers(len(self.residual), size=(n_draws, n_blocks))
-        stretch = np.searchsorted(self.start, picked, side="right") - 1
-        start, size = self.start[stretch], self.size[stretch]
-        offset = (picked - start)[:, :, None] + np.arange(block)
-        rows = start[:, :, None] + offset % size[:, :, None]
-        return self.residual[rows].reshape(n_draws, -1)[:, :n_turns]
-
-
-def _stretches(values: FloatArray, stretch: int) -> list[FloatArray]:
-    """Parts of about `stretch` values; the last takes the remainder, so none is much shorter."""
-    n_parts = max(1, len(values) // stretch)
-    cuts = [stretch * i for i in range(1, n_parts)]
-    return list(np.split(values, cuts))
-
-
-def _detrended(values: FloatArray) -> FloatArray:
-    """What a least-squares line leaves, scaled up for the two degrees of freedom it took."""
-    n = len(values)
-    t = np.arange(n) - (n - 1) / 2
-    centred = values - values.mean()
-    residual = centred - t * (t @ centred) / (t @ t)
-    return np.asarray(residual * np.sqrt(n / (n - 2)), dtype=np.float64)
-
-
-def _starting_levels(runs: list[FloatArray], turns: int, noise_variance: float) -> FloatArray:
+def _starting_levels(runs: list[FloatArray], turns: int, noise: Noise) -> FloatArray:
     levels = np.array([values[:turns].mean() for values in runs])
     if len(runs) < 2:
         return levels
-    by_noise = np.mean([noise_variance / min(turns, len(values)) for values in runs])
+    by_noise = np.mean([noise.variance_of_mean(min(turns, len(values))) for values in runs])
     spread = levels.var(ddof=1)
     kept = np.sqrt(max(0.0, 1 - by_noise / spread)) if spread > 0 else 0.0
     return np.asarray(levels.mean() + kept * (levels - levels.mean()), dtype=np.float64)
 
 
-def _fires(simulated: FloatArray, window: int, threshold: float) -> NDArray[np.bool_]:
-    """Whether each row's trailing mean is ever below the threshold."""
-    n_draws, n_turns = simulated.shape
-    run = np.repeat(np.arange(n_draws), n_turns)
-    means = rolling_mean(simulated.reshape(-1), run, window).reshape(n_draws, n_turns)
-    below = means < threshold - _ROUNDING * max(1.0, abs(threshold))
-    return np.asarray(below.any(axis=1))
+def _fires(
+    level: FloatArray,
+    length: IntArray,
+    noise: Noise,
+    window: int,
+    threshold: float,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Whether the rule fires in each simulated run; one turn of all runs at a time."""
+    slack = _ROUNDING * max(1.0, abs(threshold))
+    recent = np.zeros((window, len(level)))
+    fired = np.zeros(len(level), dtype=np.bool_)
+    for turn, deviation in enumerate(noise.draw(len(level), int(length.max()), rng)):
+        recent[turn % window] = level + deviation
+        if turn + 1 >= window:
+            fired |= (recent.mean(axis=0) < threshold - slack) & (turn < length)
+    return fired
