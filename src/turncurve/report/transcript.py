@@ -25,7 +25,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallText:
-    """One tool call as text; arguments that are a mapping are written as JSON."""
+    """One tool call as text; arguments that are a mapping are written one a line."""
 
     name: str
     arguments: Excerpt
@@ -123,7 +123,17 @@ def _turn_text(turn: Turn, events: tuple[str, ...], cap: int) -> TurnText:
 def _arguments(call: ToolCall) -> str:
     if isinstance(call.arguments, str):
         return call.arguments
-    return json.dumps(dict(call.arguments), ensure_ascii=False, indent=1, default=repr)
+    return "\n".join(f"{name}: {_plain(value)}" for name, value in call.arguments.items())
+
+
+def _plain(value: object) -> str:
+    """A string as it is, so that code keeps its lines; all else as JSON."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=repr)
+    except RecursionError:
+        return "(nested too deeply to show)"
 
 
 def _excerpt(text: str, cap: int) -> Excerpt:

@@ -39,9 +39,8 @@ function methodSection() {
   return section("method", "How it was computed",
     h("p", {}, "A turn is one model call with the tool calls and results that it caused; turns count from 1. A curve's value is the mean over runs: each run counts once in a bucket, however many of its turns lie there. "
       + `Bands are ${percent(level)} intervals over runs, since turns of one run are no independent sample. A point with one run has none.`),
-    h("div", { class: "columns" },
-      wideTable({ caption: "Settings", head: ["Setting", "Value"], rows: settings }),
-      wideTable({ caption: "Signals", head: ["Signal", "Name", "Unit", "Scale", "Over"], rows: signals })),
+    wideTable({ caption: "Settings", head: ["Setting", "Value"], rows: settings }),
+    wideTable({ caption: "Signals", head: ["Signal", "Name", "Unit", "Scale", "Over"], rows: signals }),
     h("p", { class: "note" }, `Made by turncurve ${report.turncurve_version ?? ""}; data of schema version ${report.schema_version ?? ABSENT}.`,
       details.has_text ? "" : " The text of the runs was left out of this page."));
 }

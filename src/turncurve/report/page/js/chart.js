@@ -49,7 +49,7 @@ function curveMarks(spec, width) {
   const [low, high] = spec.yDomain ?? valueDomain(spec);
   const known = spec.points.filter((point) => isNumber(point.value));
   const curve = spec.stepped ? "step-after" : "linear";
-  const format = (/** @type {number} */ y) => inUnit(y, spec.unit);
+  const format = (/** @type {number} */ y) => trimmed(inUnit(y, spec.unit));
   const columns = Math.max(60, Math.floor((width - MARGIN.left - MARGIN.right) / 1.5));
   const drawn = known.length > 2 * columns ? thin(known, columns) : known;
   const most = Math.max(1, ...(spec.events ?? []).map((event) => event.n_runs));
@@ -58,7 +58,7 @@ function curveMarks(spec, width) {
     Plot.axisY({ ticks: spec.compact ? 3 : 5, tickSize: 0, tickFormat: format, label: null, fill: "var(--soft)" }),
     (spec.levels ?? []).map((line) => levelMarks(line, spec.domain)),
     spec.faint && Plot.lineY(thin(spec.faint, columns),
-      { x: "x", y: "value", stroke: "var(--ghost)", strokeWidth: 1, strokeOpacity: 0.55 }),
+      { x: "x", y: "value", stroke: "var(--ghost)", strokeWidth: 1, strokeOpacity: 0.55, clip: true }),
     Plot.areaY(drawn, { x: "x", y1: (/** @type {Point} */ d) => bound(d.low, low, high),
       y2: (/** @type {Point} */ d) => bound(d.high, low, high), fill: "var(--band)", curve }),
     Plot.ruleX(alone(known), { x: "x", y1: (/** @type {Point} */ d) => bound(d.low, low, high),
@@ -111,7 +111,7 @@ function drawStrip(spec, width) {
       Plot.lineY(strip, { x: "x", y: "n_runs", stroke: "var(--ghost)", strokeWidth: 1, curve: "step-after" }),
       Plot.axisY([most], { tickSize: 0, label: null, fill: "var(--soft)",
         tickFormat: (/** @type {number} */ n) => `${count(n)} ${n === 1 ? "run" : "runs"}`, fontSize: 11 }),
-      Plot.axisX({ ticks: Math.max(3, Math.floor(width / 90)), tickSize: 4, label: null, stroke: "var(--ghost)", fill: "var(--soft)",
+      Plot.axisX({ ticks: Math.max(4, Math.floor(width / 80)), tickSize: 4, label: null, stroke: "var(--ghost)", fill: "var(--soft)",
         tickFormat: (/** @type {number} */ x) => axisTick(x, spec.axis) }),
       Plot.ruleY([0], { stroke: "var(--ghost)" }),
       spec.compact ? null : Plot.text([spec.xLabel], { frameAnchor: "bottom-right", dy: 36, fill: "var(--soft)",

@@ -11,17 +11,16 @@
  *
  * The chart is a slider: its value is the turn, arrow keys move it by one, Page keys by ten.
  * @param {object} options
- * @param {HTMLElement} options.plot
+ * @param {HTMLElement} options.walker
  * @param {HTMLElement} options.readout
  * @param {Stop[]} options.stops In rising order of x.
  * @param {string} options.title
+ * @param {string} options.hint
  * @param {() => any} options.chart The chart as it is drawn now.
  * @param {((turn: number) => void) | null} options.open
  */
-function walkable({ plot, readout, stops, title, chart, open }) {
+function walkable({ walker, readout, stops, title, hint, chart, open }) {
   const line = h("div", { class: "cursor" });
-  const hint = open ? "Point at a turn, or use the arrow keys; click or press Enter to read the worst runs there."
-    : "Point at the curve, or use the arrow keys, to read its values.";
   let at = -1;
 
   /** @param {number} next */
@@ -30,8 +29,8 @@ function walkable({ plot, readout, stops, title, chart, open }) {
     const { x, width } = chart();
     line.style.left = `${(100 * x.apply(stops[at].x)) / width}%`;
     line.classList.add("shown");
-    plot.setAttribute("aria-valuenow", String(at + 1));
-    plot.setAttribute("aria-valuetext", stops[at].label);
+    walker.setAttribute("aria-valuenow", String(at + 1));
+    walker.setAttribute("aria-valuetext", stops[at].label);
     readout.replaceChildren(h("strong", {}, sentenceCase(stops[at].label)), ` ${stops[at].text}`);
   }
 
@@ -42,7 +41,7 @@ function walkable({ plot, readout, stops, title, chart, open }) {
 
   /** @param {MouseEvent} event */
   function stopUnder(event) {
-    const box = plot.getBoundingClientRect();
+    const box = walker.getBoundingClientRect();
     const { x, width } = chart();
     return nearest(stops, x.invert(((event.clientX - box.left) * width) / box.width));
   }
@@ -57,13 +56,13 @@ function walkable({ plot, readout, stops, title, chart, open }) {
     PageUp: (i) => i + 10, PageDown: (i) => i - 10, Home: () => 0, End: () => stops.length - 1,
   });
 
-  fill(plot, {
+  fill(walker, {
     role: "slider", tabindex: 0, "aria-label": `${title}, position along the runs`,
     "aria-valuemin": 1, "aria-valuemax": stops.length, "aria-valuenow": 1, "aria-valuetext": stops[0].label,
     onpointermove: (/** @type {PointerEvent} */ event) => stand(stopUnder(event)),
-    onpointerleave: () => document.activeElement !== plot && leave(),
+    onpointerleave: () => document.activeElement !== walker && leave(),
     onclick: (/** @type {MouseEvent} */ event) => { stand(stopUnder(event)); openHere(); },
-    onfocus: () => plot.matches(":focus-visible") && stand(Math.max(at, 0)),
+    onfocus: () => walker.matches(":focus-visible") && stand(Math.max(at, 0)),
     onblur: leave,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       if (event.key === "Enter" || event.key === " ") openHere();

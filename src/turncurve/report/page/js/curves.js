@@ -36,6 +36,7 @@ function eventMarks() {
  * @param {string} [options.title]
  * @param {Child | Child[]} [options.caption]
  * @param {number} [options.height]
+ * @param {string} [options.hint]
  * @param {boolean} [options.compact]
  * @param {boolean} [options.byTurn] Draw the finer curve behind, and let every turn be opened.
  * @param {number[]} [options.domain]
@@ -53,8 +54,8 @@ function curveFigure(name, rows, options) {
     title,
     caption: options.caption,
     signal: axis === "turn" ? name : undefined,
-    heading: "h3",
-    stops: turns.length ? turns.map((point) => turnStop(point, points, info.unit)) : points.map((point) => bucketStop(point, info.unit, axis)),
+    hint: options.hint,
+    stops: turns.length ? turns.map((point) => turnStop(point, options.compact ? [] : points, info.unit)) : points.map((point) => bucketStop(point, info.unit, axis)),
     table: curveTable(points, info.unit, axis),
     chart: () => ({
       points,
@@ -117,8 +118,8 @@ function qualitySection() {
   const info = signalInfo(name);
   const better = info.better === "low" ? "Lower is better. " : info.better === "high" ? "Higher is better. " : "";
   const threshold = report.settings?.threshold;
-  const levels = isNumber(threshold) && name === report.quality_signal?.name ? [{ y: threshold, label: `threshold ${short(threshold)}` }] : [];
-  const drawn = curveFigure(name, rows, { byTurn: true, height: 380, levels, title: `${info.title}, all runs still going`,
+  const levels = isNumber(threshold) && name === report.quality_signal?.name ? [{ y: threshold, label: `threshold ${trimmed(short(threshold))}` }] : [];
+  const drawn = curveFigure(name, rows, { byTurn: true, height: 380, levels, hint: "Point at a turn, or use the arrow keys; click or press Enter to read the worst runs there.", title: `${info.title}, all runs still going`,
     caption: `${better}Each point is the mean over the runs that reach it, so later points rest on fewer runs.` });
   drawn.classList.add("hero");
   return section("quality", report.quality_signal?.name ? "Quality by turn" : `${info.title} by turn`, drawn, chartKey(true), byTurnFigure(name, rows));
@@ -145,7 +146,8 @@ function panelSection() {
   return section("panels", "Is it the runs, or who is left?",
     h("p", { class: "lead" }, "A curve over all runs can move only because short runs have left. The right one follows the same runs throughout; where the two agree, the change is in the runs."),
     h("div", { class: "pair" },
-      curveFigure(name, report.curves, { title: "All runs still going", domain, yDomain, height: 220 }),
+      curveFigure(name, report.curves, { title: "All runs still going", domain, yDomain, height: 220,
+        caption: `From ${plural(simple[0].n_runs, "run")} down to ${count(simple[simple.length - 1].n_runs)}.` }),
       curveFigure(name, balanced, { title: `The same ${plural(n, "run")} throughout`, domain, yDomain, height: 220,
         caption: isNumber(min) ? `Runs of at least ${plural(min, "turn")}.` : null })),
     segmentFigures(name, domain, yDomain));

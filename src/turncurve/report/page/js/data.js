@@ -44,7 +44,7 @@ async function transcriptOf(run) {
 /** What is known of a signal. @param {string} name */
 function signalInfo(name) {
   const known = Object.hasOwn(report.signals ?? {}, name) ? report.signals[name] : {};
-  return { name, title: known.title || words(name), unit: known.unit || "",
+  return { name, title: known.title || sentenceCase(words(name)), unit: known.unit || "",
     better: known.better ?? null, denominator: known.denominator || "",
     low: known.low ?? null, high: known.high ?? null };
 }

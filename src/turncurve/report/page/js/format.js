@@ -36,9 +36,14 @@ function short(value) {
 /** @param {number} value */
 function tokens(value) {
   const size = Math.abs(value);
-  if (size >= 9_999_500) return `${fixed(value / 1e6, 1)} M`;
-  if (size >= 999_500) return `${fixed(value / 1e6, 2)} M`;
-  return size >= 10_000 ? `${fixed(value / 1e3, 1)} k` : count(value);
+  if (size >= 9_999_500) return `${fixed(value / 1e6, 1)}M`;
+  if (size >= 999_500) return `${fixed(value / 1e6, 2)}M`;
+  return size >= 10_000 ? `${trimmed(fixed(value / 1e3, 1))}k` : count(value);
+}
+
+/** A number's text without the zeros that end its fraction: for ticks. @param {string} text */
+function trimmed(text) {
+  return text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
 }
 
 /** @param {number} value */

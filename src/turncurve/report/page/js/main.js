@@ -16,7 +16,8 @@ function start() {
     fillContents([first, ...rest]);
     drawRest();
   }));
-  addEventListener("beforeprint", () => { while (drawNext()); });
+  addEventListener("beforeprint", drawForPaper);
+  addEventListener("afterprint", drawForScreen);
 }
 
 /** A few milliseconds of drawing at a time, so that the page answers meanwhile. */

@@ -8,25 +8,32 @@ function turnLink(signal, turn, run) {
   return h("button", { type: "button", class: "quiet", onclick: () => openSheet(signal, turn, run) }, count(turn));
 }
 
+/** The run that the sheet shows, kept while the reader steps from turn to turn. @type {string | null} */
+let reading = null;
+
 /**
+ * Opens the sheet at a turn. On a wide page the worst run is shown at once.
  * @param {string} signal
  * @param {number} turn
- * @param {string} [run] The run to read at once.
+ * @param {string | null} [run] The run to read.
+ * @param {string} [focus] Label of the button that keeps the focus; the title has it otherwise.
  */
-async function openSheet(signal, turn, run) {
+async function openSheet(signal, turn, run = null, focus = "") {
   const sheet = byId("sheet");
   const list = h("div", { class: "worst" });
   const reader = h("div", { class: "reader", tabindex: 0, role: "region", "aria-label": "Transcript" });
   sheet.replaceChildren(h("div", { class: "sheet" }, sheetHead(signal, turn), h("div", { class: "sheet-body" }, list, reader)));
   if (!sheet.open) sheet.showModal();
-  sheet.querySelector("h2")?.focus();
-  sheet.dataset.turn = String(turn);
+  const kept = [...sheet.querySelectorAll("button")].find((button) => button.textContent === focus && !button.disabled);
+  (kept ?? sheet.querySelector("h2")).focus();
+  reading = run;
   reader.append(h("p", {}, details.has_text ? "Choose a run to read it at this turn." : "The text of the runs was left out of this page (--no-text)."));
   const ranked = await worstRuns(signal, turn);
-  if (sheet.dataset.turn !== String(turn)) return;
+  if (!list.isConnected) return;
   listRuns(list, reader, ranked, signal, turn);
-  const chosen = run ? ranked?.find((each) => each.run.id === run) : null;
-  if (run && details.has_text) await readRun(reader, chosen?.run.id ?? run, turn);
+  const wide = matchMedia("(min-width: 46rem)").matches;
+  const chosen = run ?? (wide ? ranked?.[0]?.run.id : null);
+  if (chosen && details.has_text) await readRun(reader, chosen, turn, false);
 }
 
 /** @param {string} signal @param {number} turn */
@@ -34,7 +41,7 @@ function sheetHead(signal, turn) {
   const info = signalInfo(signal);
   const point = turnPoints(signal).find((each) => each.x === turn);
   const step = (/** @type {number} */ to, /** @type {string} */ label) => h("button", { type: "button",
-    disabled: to < 1 || to > lastTurn(), onclick: () => openSheet(signal, to) }, label);
+    disabled: to < 1 || to > lastTurn(), onclick: () => openSheet(signal, to, reading, label) }, label);
   return h("header", { class: "sheet-head" },
     h("h2", { id: "sheet-title", tabindex: -1 }, `Turn ${count(turn)}`),
     h("p", {}, `${info.title}: ${point ? inWords(point, info.unit) : "no value"}`),
@@ -73,21 +80,29 @@ function listRuns(list, reader, ranked, signal, turn) {
 
 /** @param {Ranked} each @param {HTMLElement} reader @param {string} unit @param {number} turn */
 function runButton(each, reader, unit, turn) {
-  const button = h("button", { type: "button", "aria-pressed": "false", onclick: async () => {
-    for (const other of byId("sheet").querySelectorAll(".worst [aria-pressed]")) other.setAttribute("aria-pressed", "false");
-    button.setAttribute("aria-pressed", "true");
-    if (details.has_text) await readRun(reader, each.run.id, turn);
-  } }, h("span", { class: "name" }, each.run.id), h("span", { class: "value" }, inUnit(each.value, unit)), h("span", { class: "about" }, aboutRun(each.run)));
-  return button;
+  return h("button", { type: "button", "aria-pressed": "false", "data-run": each.run.id,
+    onclick: () => readRun(reader, each.run.id, turn, true) },
+  h("span", { class: "name" }, each.run.id), h("span", { class: "value" }, inUnit(each.value, unit)), h("span", { class: "about" }, aboutRun(each.run)));
 }
 
-/** @param {HTMLElement} reader @param {string} run @param {number} turn */
-async function readRun(reader, run, turn) {
+/**
+ * @param {HTMLElement} reader
+ * @param {string} run
+ * @param {number} turn
+ * @param {boolean} focus Whether the turn's heading takes the focus.
+ */
+async function readRun(reader, run, turn, focus) {
+  reading = run;
+  for (const button of byId("sheet").querySelectorAll("[data-run]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.run === run));
+  }
+  if (!details.has_text) return;
   const transcript = await transcriptOf(run);
-  if (!transcript?.turns.length) {
-    const loading = document.readyState === "loading";
-    reader.replaceChildren(h("h3", {}, run), h("p", {}, loading ? "The page is still loading; try again in a moment." : "The text of this run was left out to keep the page small."));
+  if (reading !== run || !reader.isConnected) return;
+  if (transcript?.turns.length) {
+    showTranscript(reader, transcript, turn, focus);
     return;
   }
-  showTranscript(reader, transcript, turn);
+  const loading = document.readyState === "loading";
+  reader.replaceChildren(h("h3", {}, run), h("p", {}, loading ? "The page is still loading; try again in a moment." : "The text of this run was left out to keep the page small."));
 }

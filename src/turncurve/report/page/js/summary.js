@@ -5,7 +5,7 @@ function fillMasthead() {
   const bits = [plural(summary.n_runs, "run"), plural(summary.n_turns, "turn")];
   if (isNumber(summary.n_scenarios) && summary.n_scenarios > 0) bits.push(plural(summary.n_scenarios, "scenario"));
   const quality = report.quality_signal ?? {};
-  const measured = quality.name ? `Quality is measured by ${signalInfo(quality.name).title.toLowerCase()}` : "No quality signal is in the files";
+  const measured = quality.name ? `Quality is read from the signal \u201c${signalInfo(quality.name).title}\u201d` : "The files hold no quality signal";
   byId("basis").append(`${bits.join(", ")}. ${measured}${quality.why ? `: ${quality.why}` : ""}.`);
   byId("figures").append(...summaryFigures(summary).filter(Boolean));
 }
@@ -60,6 +60,6 @@ function tokensAside(summary) {
 
 /** Links to the sections that the page has. @param {HTMLElement[]} sections */
 function fillContents(sections) {
-  byId("contents").append(...sections.map((part) =>
-    h("a", { href: `#${part.id}` }, part.querySelector("h2")?.textContent ?? "")));
+  byId("contents").append(...sections.flatMap((part) =>
+    [h("a", { href: `#${part.id}` }, part.querySelector("h2")?.textContent ?? ""), " "]));
 }

@@ -73,7 +73,7 @@ function toTheEnd(points, end) {
 /** @param {any} each */
 function ruleDetail(each) {
   if (each.rule !== "rolling_quality") return "";
-  return ` Mean of ${count(each.window)} graded turns against ${short(each.threshold ?? NaN)}.`;
+  return ` Mean of ${count(each.window)} graded turns against ${isNumber(each.threshold) ? trimmed(short(each.threshold)) : "the threshold"}.`;
 }
 
 /** @param {any} each */

@@ -4,7 +4,7 @@
  */
 function dataTable({ head, rows, caption }) {
   const numeric = head.map((_, column) => column > 0 && rows.length > 0
-    && rows.every((row) => /^([\u2212$]?\d[^a-z]*( [kM])?|\u2014|)$/.test(cellText(row[column]))));
+    && rows.every((row) => /^([\u2212$]?\d[^a-z]*[kM]?|\u2014|)$/.test(cellText(row[column]))));
   const cells = (/** @type {any[]} */ row) => row.map((cell, column) => column === 0
     ? h("th", { scope: "row" }, cell) : h("td", { class: numeric[column] ? "num" : null }, cell));
   return h("table", {},
@@ -33,9 +33,14 @@ function wideTable(spec) {
 function curveTable(points, unit, axis) {
   return {
     head: [sentenceCase(axis === "turn" ? "turns" : axis), "Value", "Low", "High", "Runs", "Turns"],
-    rows: points.map((point) => [sentenceCase(place(point, axis)).replace(/^Turns? /, ""), inUnit(point.value, unit),
+    rows: points.map((point) => [rowLabel(point, axis), inUnit(point.value, unit),
       inUnit(point.low, unit), inUnit(point.high, unit), count(point.n_runs), count(point.n_turns)]),
   };
+}
+
+/** @param {Point} point @param {string} axis */
+function rowLabel(point, axis) {
+  return sentenceCase(place(point, axis)).replace(/^Turns? /, "") + (point.partial ? " (not whole)" : "");
 }
 
 /**

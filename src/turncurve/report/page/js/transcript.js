@@ -8,8 +8,9 @@ const AROUND = 8;
  * @param {HTMLElement} reader
  * @param {any} transcript
  * @param {number} turn
+ * @param {boolean} focus Whether the turn's heading takes the focus.
  */
-function showTranscript(reader, transcript, turn) {
+function showTranscript(reader, transcript, turn, focus) {
   const turns = transcript.turns;
   const found = turns.findIndex((/** @type {any} */ each) => each.turn >= turn);
   const at = found < 0 ? turns.length - 1 : found;
@@ -39,10 +40,10 @@ function showTranscript(reader, transcript, turn) {
   refresh();
   list.append(...turns.slice(from, to).map((/** @type {any} */ each) => turnView(each, turn)));
   const capped = h("p", {}, `Every part is shown up to ${count(transcript.cap)} characters.`);
-  reader.replaceChildren(h("h3", { id: "reader-title" }, transcript.run), capped, earlier, list, later);
+  reader.replaceChildren(h("h3", {}, transcript.run), capped, earlier, list, later);
   const here = list.querySelector(".here");
   here?.scrollIntoView({ block: "start", behavior: "instant" });
-  here?.querySelector("h4")?.focus({ preventScroll: true });
+  if (focus) here?.querySelector("h4")?.focus({ preventScroll: true });
 }
 
 /** @param {any} each @param {number} here */
