@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest import approx
 from scipy import stats
 
 from turncurve.errors import NotEnoughDataError
@@ -23,16 +22,16 @@ def test_agrees_with_scipy(count, level):
         theirs = test.proportion_ci(level, method=method)
         found = ours(k, n, level=level)
         assert (found.low, found.high) == (
-            approx(theirs.low, abs=1e-9),
-            approx(theirs.high, abs=1e-9),
+            pytest.approx(theirs.low, abs=1e-9),
+            pytest.approx(theirs.high, abs=1e-9),
         )
         assert found.value == k / n
 
 
 def test_no_success_in_forty_is_not_surely_zero():
     """At 0 of 40 the upper limits are .088, where Wald's interval would be [0, 0]."""
-    assert wilson(0, 40).high == approx(0.088, abs=5e-4)
-    assert clopper_pearson(0, 40).high == approx(0.088, abs=5e-4)
+    assert wilson(0, 40).high == pytest.approx(0.088, abs=5e-4)
+    assert clopper_pearson(0, 40).high == pytest.approx(0.088, abs=5e-4)
     assert wilson(0, 40).low == clopper_pearson(0, 40).low == 0
 
 
@@ -42,8 +41,8 @@ def test_mirror(count):
     k, n = count
     for interval in (wilson, clopper_pearson):
         one, other = interval(k, n), interval(n - k, n)
-        assert one.low == approx(1 - other.high, abs=1e-12)
-        assert one.high == approx(1 - other.low, abs=1e-12)
+        assert one.low == pytest.approx(1 - other.high, abs=1e-12)
+        assert one.high == pytest.approx(1 - other.low, abs=1e-12)
 
 
 @pytest.mark.parametrize("interval", [wilson, clopper_pearson])
