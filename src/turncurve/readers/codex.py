@@ -241,7 +241,8 @@ def _add_compaction(session: _Session, summary: str) -> None:
         return
     usage, session.uncounted = session.uncounted, None
     if session.calls and _wrote(session.calls[-1], summary):
-        usage = session.calls.pop().usage
+        wrote = session.calls.pop()
+        usage, session.waiting = wrote.usage, [*wrote.before, *session.waiting]
     detail = {
         "summary_input_tokens": usage.context_tokens if usage else None,
         "summary_output_tokens": usage.output if usage else None,
@@ -282,7 +283,7 @@ def _run(session: _Session, path: Path, on_problem: OnProblem) -> Run:
 def _notes(session: _Session) -> tuple[str, ...]:
     if not session.has_counter:
         return ("no token_count events: turns are cut where a tool's output or a prompt came in",)
-    if session.is_open:
+    if session.calls and session.calls[-1].usage is None:
         return ("the last model call has no token count: cut off, or still running",)
     return ()
 
