@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import click
 
@@ -25,15 +26,20 @@ def _options(*options: Callable[[F], F]) -> Callable[[F], F]:
     return add
 
 
-def curve_options(command: F) -> F:
-    """Add the options that make up `Settings`; the command gets them as `settings`."""
+def _bundled(command: F, name: str, bundle: type[Any], leave: tuple[str, ...] = ()) -> F:
+    """The command with those of its options that are fields of `bundle` given as one argument."""
+    names = [field.name for field in fields(bundle) if field.name not in leave]
 
     @wraps(command)
-    def with_settings(**given: Any) -> Any:
-        names = ("bucket", "window", "threshold", "axis", "event", "level", "seed")
-        chosen = {name: given.pop(name) for name in names}
-        return command(settings=Settings(**chosen), **given)
+    def with_bundle(**given: Any) -> Any:
+        chosen = {field: given.pop(field) for field in names}
+        return command(**{name: bundle(**chosen)}, **given)
 
+    return cast(F, with_bundle)
+
+
+def curve_options(command: F) -> F:
+    """Add the options that make up `Settings`; the command gets them as `settings`."""
     defaults = Settings()
     add = _options(
         click.option(
@@ -83,15 +89,26 @@ def curve_options(command: F) -> F:
             help="Seed of every random procedure.",
         ),
     )
-    return add(cast(F, with_settings))
+    return add(_bundled(command, "settings", Settings, leave=("resamples",)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How files are read, as the command line says it."""
+
+    format: str | None
+    condition_from: Literal["folder"] | None
+    rules: Path | None
+    output_schema: Path | None
+    strict: bool
+    quiet: bool
 
 
 def reading_options(command: F) -> F:
-    """Add the options that say how files are read; the command gets each under its name."""
-    return _options(
+    """Add the options that say how files are read; the command gets them as `reading`."""
+    add = _options(
         click.option(
             "--format",
-            "format_name",
             metavar="NAME",
             help="Read every file as this format; without it, each file's content decides. "
             "Names: turncurve formats.",
@@ -114,5 +131,67 @@ def reading_options(command: F) -> F:
             help="JSON Schema of the agent's output, for the signal `schema_valid`.",
         ),
         click.option("--strict", is_flag=True, help="Exit with 2 if any record was unreadable."),
-        click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."),
-    )(command)
+        click.option("-q", "--quiet", is_flag=True, help="No progress and no notes on stderr."),
+    )
+    return add(_bundled(command, "reading", Reading))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Where the report goes, and in which form."""
+
+    json: str | None
+    markdown: str | None
+    files: tuple[str, ...]
+    no_text: bool
+
+    def targets(self) -> list[tuple[str, str]]:
+        """Pairs of a form (text, json, markdown, html) and a path, or `-` for standard output.
+
+        Raises:
+            click.UsageError: A suffix says no form, a folder is missing, or two go to `-`.
+        """
+        pairs = [("json", self.json)] if self.json else []
+        pairs += [("markdown", self.markdown)] if self.markdown else []
+        pairs += [(_form(file), file) for file in self.files]
+        for _, target in pairs:
+            if target != "-" and not Path(target).parent.is_dir():
+                raise click.UsageError(f"cannot write {target}: there is no such folder")
+        if sum(target == "-" for _, target in pairs) > 1:
+            raise click.UsageError("only one output can go to standard output")
+        return pairs or [("text", "-")]
+
+
+_FORMS = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".txt": "text"}
+
+
+def _form(file: str) -> str:
+    form = _FORMS.get(Path(file).suffix.lower())
+    if form is None:
+        raise click.UsageError(f"-o {file}: wanted a name that ends in {', '.join(_FORMS)}")
+    return form
+
+
+def output_options(command: F) -> F:
+    """Add the options that say where the report goes; the command gets them as `outputs`."""
+    add = _options(
+        click.option(
+            "-o",
+            "--output",
+            "files",
+            multiple=True,
+            metavar="FILE",
+            help="Write the report to FILE; its ending decides the form: .html, .json, .md, .txt. "
+            "Can be given several times.",
+        ),
+        click.option("--json", metavar="FILE|-", help="Write JSON to FILE, or to standard output."),
+        click.option(
+            "--markdown",
+            metavar="FILE|-",
+            help="Write Markdown, as for a job summary, to FILE or to standard output.",
+        ),
+        click.option(
+            "--no-text", is_flag=True, help="Leave what was said in the runs out of the HTML page."
+        ),
+    )
+    return add(_bundled(command, "outputs", Outputs))

@@ -15,7 +15,7 @@ def amount(value: float | None, unit: str = "", *, digits: int = 3) -> str:
         return f"{value:,.0f}"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.{digits}f}"
+    return _unsigned_zero(f"{value:.{digits}f}")
 
 
 def usd(value: float | None) -> str:
@@ -38,9 +38,56 @@ def counted(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
-def turns(start: float | None, end: float | None) -> str:
-    """A bucket's label: `1-10`, or `7` where it holds one turn."""
-    if start is None or end is None:
+def compact(value: float | None, unit: str = "") -> str:
+    """A value in few characters: tokens in thousands (`12.3k`), shares to two decimals."""
+    if value is None:
         return ABSENT
-    first, last = (f"{edge:,g}" if edge == int(edge) else f"{edge:.2f}" for edge in (start, end))
-    return first if first == last else f"{first}-{last}"
+    if unit == "usd":
+        return f"${_short_usd(value)}"
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{letter}"
+    return _unsigned_zero(
+        f"{value:.0f}" if unit == "tokens" or abs(value) >= 100 else f"{value:.2f}"
+    )
+
+
+def compact_interval(low: float | None, high: float | None, unit: str = "") -> str:
+    """`[11k,13k]` in few characters; empty without any end."""
+    if low is None and high is None:
+        return ""
+    ends = ["?" if end is None else compact(end, unit).removeprefix("$") for end in (low, high)]
+    return f"[{ends[0]},{ends[1]}]"
+
+
+def _short_usd(value: float) -> str:
+    return f"{value:.2f}" if value == 0 or abs(value) >= 1 else f"{value:.2g}"
+
+
+def _unsigned_zero(number: str) -> str:
+    """`-0.00` is 0.00."""
+    return number.removeprefix("-") if not number.strip("-0.") else number
+
+
+def span(start: float, end: float, axis: str = "turn") -> str:
+    """A bucket's label: `1-10`, or `7` where it holds one turn; thousands for tokens."""
+    if axis == "tokens":
+        return f"{compact(start, 'tokens')}-{compact(end, 'tokens')}"
+    if axis == "progress":
+        return f"{100 * start:.0f}-{100 * end:.0f} %"
+    first, last = f"{start:g}", f"{end:g}"
+    if first == last:
+        return first
+    return f"{first} to {last}" if start < 0 else f"{first}-{last}"
+
+
+def place(start: float, end: float, axis: str = "turn") -> str:
+    """A bucket in a sentence: `turns 1-10`, `turn 7`, `0-10 % of the run`."""
+    label = span(start, end, axis)
+    if axis == "tokens":
+        return f"{label} tokens sent"
+    if axis == "progress":
+        return f"{label} of the run"
+    if axis == "event":
+        return f"{label} turns from the event"
+    return f"turn {label}" if start == end else f"turns {label}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 WIDTH = 80
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+_HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
 def visible(text: str, limit: int = 200) -> str:
@@ -38,20 +39,20 @@ def section(title: str, *lines: str) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]], label_width: int = 22) -> str:
-    """A label and a sentence a line, the sentences aligned and wrapped."""
-    blocks = []
+    """A label and a sentence beside it, the sentences aligned and wrapped.
+
+    A label that is too long for its column stands on a line of its own.
+    """
+    lines = []
     for label, sentence in pairs:
-        start = f"  {label:<{label_width - 2}}"
-        blocks.append(
-            textwrap.fill(
-                sentence,
-                WIDTH,
-                initial_indent=start if len(start) <= label_width else start + " ",
-                subsequent_indent=" " * label_width,
-                break_on_hyphens=False,
-            )
-        )
-    return "\n".join(blocks)
+        wrapped = textwrap.wrap(sentence, WIDTH - label_width, break_on_hyphens=False) or [""]
+        start = f"  {label}"
+        if len(start) >= label_width:
+            lines.append(start)
+            start = ""
+        lines += [f"{start:<{label_width}}{wrapped[0]}".rstrip()]
+        lines += [" " * label_width + line for line in wrapped[1:]]
+    return "\n".join(lines)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
@@ -69,3 +70,15 @@ def bar(share: float, width: int) -> str:
     eighths = round(min(1.0, max(0.0, share)) * width * 8)
     full, rest = divmod(eighths, 8)
     return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width, "·")
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """A curve in at most `width` characters, from its lowest value to its highest."""
+    if not values:
+        return ""
+    step = max(1.0, len(values) / width)
+    shown = [values[int(i * step)] for i in range(min(width, len(values)))]
+    low, high = min(shown), max(shown)
+    if low == high:
+        return _HEIGHTS[0] * len(shown)
+    return "".join(_HEIGHTS[round((v - low) / (high - low) * 7)] for v in shown)

@@ -1,0 +1,92 @@
+"""Reading for a command: a progress bar, problems on stderr, and an error if nothing was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from turncurve.cli.options import Reading
+from turncurve.cli.paths import SPOOLED, STDIN_PREFIX
+from turncurve.cli.progress import ProgressBar
+from turncurve.errors import ReadError
+from turncurve.ingest import Ingested, ReadOptions, iter_runs, read_table
+from turncurve.model import Run
+from turncurve.report.layout import visible
+
+SHOWN_PROBLEMS = 20
+
+
+def read_runs(paths: Sequence[str], reading: Reading) -> Ingested:
+    """Read all runs below the paths.
+
+    Raises:
+        click.ClickException: There is no run in them.
+    """
+    with ProgressBar("reading", Console(stderr=True, quiet=reading.quiet)) as bar:
+        runs = read_table(paths, options=_options(reading), progress=bar)
+    runs = _named(runs)
+    if not reading.quiet:
+        _tell(runs)
+    if runs.table.n_runs == 0:
+        raise click.ClickException(_why_nothing(runs))
+    return runs
+
+
+def read_texts(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
+    """The same runs once more, one at a time, for what was said in them."""
+    return iter_runs(paths, options=_options(reading))
+
+
+def _options(reading: Reading) -> ReadOptions:
+    return ReadOptions(
+        format=reading.format,
+        condition_from=reading.condition_from,
+        rules=reading.rules,
+        output_schema=reading.output_schema,
+    )
+
+
+def _named(runs: Ingested) -> Ingested:
+    """Standard input under its own name, not that of the file it was kept in."""
+    return replace(
+        runs,
+        inputs=tuple(replace(i, path=_name(i.path)) for i in runs.inputs),
+        unread=tuple(_name(path) for path in runs.unread),
+        problems=tuple(
+            ReadError(_name(p.path), p.reason, record=p.record, fix=p.fix, kept=p.kept)
+            for p in runs.problems
+        ),
+    )
+
+
+def _name(path: object) -> str:
+    parts = Path(str(path)).parts[-2:]
+    spooled = len(parts) == 2 and parts[0].startswith(STDIN_PREFIX) and parts[1] == SPOOLED
+    return "-" if spooled else str(path)
+
+
+def _tell(runs: Ingested) -> None:
+    for problem in runs.problems[:SHOWN_PROBLEMS]:
+        click.echo(f"turncurve: {visible(str(problem), 500)}", err=True)
+    more = len(runs.problems) - SHOWN_PROBLEMS
+    if more > 0:
+        click.echo(f"turncurve: and {more:,} more problems; --json lists all", err=True)
+    if runs.unread:
+        named = ", ".join(visible(path) for path in runs.unread[:3])
+        rest = f" and {len(runs.unread) - 3:,} more" if len(runs.unread) > 3 else ""
+        click.echo(f"turncurve: no reader knows {named}{rest}", err=True)
+
+
+def _why_nothing(runs: Ingested) -> str:
+    if runs.problems:
+        return f"no run could be read; the first problem: {visible(str(runs.problems[0]), 500)}"
+    if runs.unread:
+        return (
+            f"no run could be read: no reader knows {visible(runs.unread[0])}; "
+            "turncurve formats lists what can be read"
+        )
+    return "no run could be read: there is no file"

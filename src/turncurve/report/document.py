@@ -1,0 +1,214 @@
+"""The report: every analysis of one set of runs, composed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from turncurve.analysis.compactions import Compactions, compactions
+from turncurve.analysis.completion import Completion, completion
+from turncurve.analysis.context import ContextGrowth, context_growth
+from turncurve.analysis.cost import Cost, cost
+from turncurve.analysis.coverage import Coverage, coverage
+from turncurve.analysis.degradation import (
+    Curve,
+    Reach,
+    TurnSeries,
+    curve_by_turn,
+    degradation_curve,
+    reach,
+)
+from turncurve.analysis.first_error import (
+    FirstError,
+    available_rules,
+    first_bad_turn,
+    time_to_first_error,
+)
+from turncurve.analysis.missing import Missing, missing
+from turncurve.analysis.own_runs import own_runs
+from turncurve.analysis.quality import QualitySignal, pick_quality
+from turncurve.analysis.regrounding import Regrounding, regrounding_interval
+from turncurve.analysis.repetition import Repetition, repetition
+from turncurve.analysis.segments import curves_by_segment
+from turncurve.analysis.settings import Settings
+from turncurve.analysis.success_by_length import LengthBin, success_by_length
+from turncurve.analysis.summary import Summary, summarise
+from turncurve.analysis.trend import Trend, trends_within_run
+from turncurve.errors import ReadError, UnknownNameError
+from turncurve.ingest import Ingested, Input
+from turncurve.table import SignalInfo, TurnTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where the runs came from, and what of it could not be read."""
+
+    inputs: tuple[Input, ...] = ()
+    unread: tuple[str, ...] = ()
+    """Files that no reader knows."""
+    problems: tuple[ReadError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionCount:
+    """How many runs stand under one condition; None where a run has none."""
+
+    condition: str | None
+    n_runs: int
+    n_trials: int
+    """Most runs of one of its scenarios."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventCount:
+    """How many runs had an event of one kind right before one turn."""
+
+    kind: str
+    turn: int
+    n_runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What can be said of one set of runs: the results of all analyses, each with its n."""
+
+    origin: Origin = field(default_factory=Origin)
+    settings: Settings
+    quality: QualitySignal
+    signals: Mapping[str, SignalInfo]
+    """The signals with a curve, in the order of the report; quality comes first."""
+    summary: Summary
+    conditions: tuple[ConditionCount, ...]
+    curves: tuple[Curve, ...]
+    """By bucket, over all runs that reach it: one a signal."""
+    panels: tuple[Curve, ...]
+    """By bucket, over the runs that are long enough for all of its buckets: one a signal."""
+    segments: tuple[Curve, ...]
+    """The quality curve, apart for buckets before and after a run's first compaction."""
+    by_turn: tuple[TurnSeries, ...]
+    reach: Reach
+    first_bad_turn: float | None
+    first_errors: tuple[FirstError, ...]
+    """Time to first error, one a rule that the data allow; the rolling rule comes first."""
+    trends: tuple[Trend, ...]
+    regrounding: Regrounding | None
+    context: ContextGrowth
+    repetition: Repetition
+    cost: Cost
+    completion: Completion
+    compactions: Compactions
+    success_by_length: tuple[LengthBin, ...]
+    missing: tuple[Missing, ...]
+    coverage: Coverage | None
+    events: tuple[EventCount, ...]
+
+
+def build_report(
+    runs: TurnTable | Ingested,
+    *,
+    settings: Settings | None = None,
+    signals: Sequence[str] = (),
+    target: float | None = None,
+    production: TurnTable | None = None,
+) -> Report:
+    """Compose all analyses of some runs.
+
+    Args:
+        runs: A turn table, or what `read_table` gave, which also says where the runs came from.
+        settings: How runs are read as a curve.
+        signals: Names of the signals to draw curves of; without any, all that have a value.
+        target: Adherence that should hold, or quality where no rule was checked; with it the
+            report says up to which turn it does.
+        production: Runs from production, to tell whether these runs are long enough to stand for
+            them.
+
+    Raises:
+        UnknownNameError: A signal is asked for that the table doesn't have.
+    """
+    table, origin = _taken_apart(runs)
+    settings = settings or Settings()
+    level = settings.level
+    quality = pick_quality(table)
+    chosen = _chosen(table, quality.name, signals)
+    return Report(
+        origin=origin,
+        settings=settings,
+        quality=quality,
+        signals={name: table.info[name] for name in chosen},
+        summary=summarise(table),
+        conditions=_conditions(table),
+        curves=tuple(degradation_curve(table, name, settings=settings) for name in chosen),
+        panels=tuple(
+            degradation_curve(table, name, settings=settings, panel="balanced") for name in chosen
+        ),
+        segments=curves_by_segment(table, quality.name, settings) if quality.name else (),
+        by_turn=tuple(curve_by_turn(table, name, settings) for name in chosen),
+        reach=reach(table),
+        first_bad_turn=first_bad_turn(table, settings=settings),
+        first_errors=tuple(
+            time_to_first_error(table, rule, settings=settings) for rule in available_rules(table)
+        ),
+        trends=trends_within_run(table, settings=settings),
+        regrounding=None if target is None else _regrounding(table, target, quality, settings),
+        context=context_growth(table, level=level),
+        repetition=repetition(table, level=level),
+        cost=cost(table, settings),
+        completion=completion(table, settings),
+        compactions=compactions(table, level=level),
+        success_by_length=success_by_length(table, settings),
+        missing=missing(table),
+        coverage=None if production is None else coverage(table, production, level=level),
+        events=_events(table),
+    )
+
+
+def _taken_apart(runs: TurnTable | Ingested) -> tuple[TurnTable, Origin]:
+    if isinstance(runs, TurnTable):
+        return runs, Origin()
+    return runs.table, Origin(inputs=runs.inputs, unread=runs.unread, problems=runs.problems)
+
+
+def _chosen(table: TurnTable, quality: str | None, asked: Sequence[str]) -> list[str]:
+    """The quality signal first, then those asked for, or all that have a value."""
+    drawable = [name for name, info in table.info.items() if info.curve and _known(table, name)]
+    for name in asked:
+        if name not in table.columns:
+            raise UnknownNameError("signal", name, drawable)
+    first = [] if quality is None else [quality]
+    return list(dict.fromkeys([*first, *(asked or drawable)]))
+
+
+def _regrounding(
+    table: TurnTable, target: float, quality: QualitySignal, settings: Settings
+) -> Regrounding:
+    if _known(table, "adherence") or quality.name is None:
+        return regrounding_interval(table, target=target, settings=settings)
+    return regrounding_interval(table, target=target, settings=settings, signal=quality.name)
+
+
+def _conditions(table: TurnTable) -> tuple[ConditionCount, ...]:
+    own = own_runs(table)
+    names, scenarios = table.runs.condition[own].tolist(), table.runs.scenario[own].tolist()
+    trials: dict[str | None, int] = {}
+    for (name, scenario), n in Counter(zip(names, scenarios, strict=True)).items():
+        trials[name] = max(trials.get(name, 1), n if scenario is not None else 1)
+    return tuple(
+        ConditionCount(condition=name, n_runs=n, n_trials=trials[name])
+        for name, n in Counter(names).items()
+    )
+
+
+def _events(table: TurnTable) -> tuple[EventCount, ...]:
+    events = table.events
+    each = set(zip(events.kind.tolist(), events.turn.tolist(), events.run.tolist(), strict=True))
+    counts = Counter((kind, turn) for kind, turn, _ in each)
+    return tuple(
+        EventCount(kind=kind, turn=turn, n_runs=n) for (kind, turn), n in sorted(counts.items())
+    )
+
+
+def _known(table: TurnTable, name: str) -> bool:
+    return name in table.columns and not np.isnan(table.columns[name]).all()

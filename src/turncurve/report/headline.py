@@ -1,0 +1,148 @@
+"""The sentence on top: where quality starts and ends, how sure that is, when it goes bad."""
+
+from __future__ import annotations
+
+from turncurve.analysis.degradation import Curve, CurvePoint
+from turncurve.analysis.first_error import FirstError
+from turncurve.report.document import Report
+from turncurve.report.figures import ABSENT, amount, counted, interval, place
+from turncurve.stats.estimate import Estimate
+
+FEW_RUNS = 5
+FEW_OF_ALL = 0.2
+"""Buckets with fewer runs, or a smaller share of them, are left out where others have more."""
+LIKELY = 0.2
+"""A chance of a false alarm from which the headline mentions it."""
+
+SUBJECTS = {
+    "grades": "The share of failing turns",
+    "rubric": "Quality",
+    "tool_success": "The share of tool calls that work",
+}
+
+
+def headline(report: Report) -> str:
+    """A plain sentence or two with their n and interval, for one run or for many."""
+    if report.summary.n_turns == 0:
+        return f"Nothing to report: {counted(report.summary.n_runs, 'run')}, and not one turn."
+    ends = curve_ends(report.curves[0]) if report.quality.name and report.curves else None
+    if ends is None:
+        return f"No quality signal: {report.quality.why.removeprefix('nothing can ')}."
+    subject = SUBJECTS[report.quality.source]
+    change = _change(subject, report.curves[0], ends, quality_slope(report))
+    rolling = next((e for e in report.first_errors if e.rule == "rolling_quality"), None)
+    return " ".join([change, *([] if rolling is None else [_goes_bad(rolling)])]).strip()
+
+
+def curve_ends(curve: Curve) -> tuple[CurvePoint, CurvePoint] | None:
+    """The first bucket and the last one that has enough runs to speak of; None without any."""
+    points = curve.points
+    if not points:
+        return None
+    most = max(point.n_runs for point in points)
+    enough = min(max(FEW_RUNS, FEW_OF_ALL * most), most)
+    kept = [point for point in points if point.n_runs >= enough]
+    return kept[0], kept[-1]
+
+
+def quality_slope(report: Report) -> Estimate | None:
+    """The mean change of the quality signal by turn within a run; None without an interval."""
+    mirrored = report.quality.source == "tool_success"
+    name = "tool_error_rate" if mirrored else report.quality.name
+    found = next((trend.slope for trend in report.trends if trend.signal == name), None)
+    if found is None or found.value is None or found.low is None or found.high is None:
+        return None
+    return _negated(found) if mirrored else found
+
+
+def _negated(slope: Estimate) -> Estimate:
+    assert slope.value is not None
+    return Estimate(
+        estimand=slope.estimand,
+        value=-slope.value,
+        std_error=slope.std_error,
+        low=None if slope.high is None else -slope.high,
+        high=None if slope.low is None else -slope.low,
+        level=slope.level,
+        n_turns=slope.n_turns,
+        n_runs=slope.n_runs,
+    )
+
+
+def _change(
+    subject: str, curve: Curve, ends: tuple[CurvePoint, CurvePoint], slope: Estimate | None
+) -> str:
+    first, last = ends
+    if first is last:
+        return f"{subject} is {_at(curve, first)}; there is one bucket, so no curve."
+    if curve.n_runs == 1:
+        verb = _verb(last.value - first.value)
+        where = (
+            f"from {_at(curve, first)} to {amount(last.value, digits=2)} ({_place(curve, last)})"
+        )
+        return f"{subject} {verb} {where}; one run gives no interval."
+    between = f"from {_at(curve, first)} to {_at(curve, last)}"
+    if slope is None or slope.low is None or slope.high is None or slope.value is None:
+        return f"{subject} goes {between}; no run is long enough for a slope within runs."
+    rate = f"{_per_turn(slope.value)} a turn [{_per_turn(slope.low)}, {_per_turn(slope.high)}]"
+    within = f"within runs it changes by {rate}, n = {counted(slope.n_runs, 'run')}"
+    if slope.low <= 0 <= slope.high:
+        return f"No clear change: {_lower(subject)} goes {between}; {within}."
+    verb = _verb(slope.value)
+    if (last.value - first.value) * slope.value > 0:
+        return f"{subject} {verb} {between}; {within}."
+    return (
+        f"{subject} {verb} within runs, by {rate}, n = {counted(slope.n_runs, 'run')}; the mean "
+        f"over the runs still going goes {between}, as other runs drop out."
+    )
+
+
+def _verb(difference: float) -> str:
+    return "falls" if difference < 0 else "rises" if difference > 0 else "stays"
+
+
+def _lower(subject: str) -> str:
+    return subject[0].lower() + subject[1:]
+
+
+def _per_turn(value: float) -> str:
+    return f"{value:+.2g}"
+
+
+def _at(curve: Curve, point: CurvePoint) -> str:
+    ends = interval(point.low, point.high, digits=2)
+    value = amount(point.value, digits=2) + ("" if ends == ABSENT else f" {ends}")
+    return f"{value} ({_place(curve, point)}, n = {counted(point.n_runs, 'run')})"
+
+
+def _place(curve: Curve, point: CurvePoint) -> str:
+    return place(point.start, point.end, curve.axis)
+
+
+def _goes_bad(result: FirstError) -> str:
+    if result.n_runs == 0:
+        return ""
+    means = {
+        "error": f"the share of good turns among {result.window}",
+        "quality": "the rolling mean",
+    }
+    mean = means.get(result.signal or "", f"the mean of {result.window} turns")
+    below = f"below {result.threshold:g}"
+    if result.n_runs == 1:
+        turn = result.first_turn
+        when = f"never drops {below}" if turn is None else f"first drops {below} at turn {turn:g}"
+        return f"{mean[0].upper()}{mean[1:]} {when}{_by_chance(result)}."
+    runs = counted(result.n_runs, "run")
+    median = next((q for q in result.quantiles if q.p == 0.5), None)
+    if median is None or median.turn is None:
+        return f"In {result.n_events:,} of {runs} {mean} drops {below}{_by_chance(result)}."
+    ends = interval(median.low, median.high, digits=0)
+    by = f"turn {median.turn:g}" + ("" if ends == ABSENT else f" {ends}")
+    return f"In half of the {runs} {mean} drops {below} by {by}{_by_chance(result)}."
+
+
+def _by_chance(result: FirstError) -> str:
+    chance = result.false_alarm
+    if chance is None or chance.value is None or chance.value < LIKELY:
+        return ""
+    return f"; a run in which nothing changes would do so with a chance of {chance.value:.2f}"

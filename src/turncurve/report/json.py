@@ -1,0 +1,126 @@
+"""The report as JSON: schema 1.0, in `schema/report-1.json` beside this file."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from importlib import resources
+from typing import Any
+
+from turncurve import __version__
+from turncurve.analysis.degradation import Curve, TurnSeries
+from turncurve.errors import ReadError
+from turncurve.report.document import Report
+from turncurve.report.headline import headline
+
+SCHEMA_VERSION = "1.0"
+
+_NAMES = {"start": "from", "end": "to"}
+"""Fields whose JSON name is a word that Python keeps for itself."""
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as plain mappings, lists, strings, finite numbers and None."""
+    first = report.first_errors[0] if report.first_errors else None
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "turncurve_version": __version__,
+        "headline": headline(report),
+        "quality_signal": plain(report.quality),
+        "settings": plain(report.settings),
+        "inputs": plain(report.origin.inputs),
+        "unread": plain(report.origin.unread),
+        "summary": plain(report.summary),
+        "conditions": plain(report.conditions),
+        "curves": _rows(report.curves),
+        "panels": _rows(report.panels, "panel", "min_turns"),
+        "segments": _rows(report.segments, "segment"),
+        "by_turn": {series.signal: _series(series) for series in report.by_turn},
+        "reach": plain(report.reach),
+        "signals": {name: _without(plain(info), "name") for name, info in report.signals.items()},
+        "first_bad_turn": report.first_bad_turn,
+        "time_to_first_error": plain(first),
+        "time_to_first": plain(report.first_errors),
+        "trends": plain(report.trends),
+        "regrounding": plain(report.regrounding),
+        "context": plain(report.context),
+        "repeated_action_rate": plain(report.repetition.rate.value),
+        "repetition": plain(report.repetition),
+        "cost": plain(report.cost),
+        "completion": plain(report.completion),
+        "compactions": plain(report.compactions),
+        "success_by_length": plain(report.success_by_length),
+        "missing": plain(report.missing),
+        "coverage": plain(report.coverage),
+        "events": plain(report.events),
+        "problems": [_problem(problem) for problem in report.origin.problems],
+    }
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """JSON text; NaN and infinities are refused, since no other program could read them."""
+    return json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) that every report follows."""
+    text = resources.files("turncurve.report").joinpath("schema/report-1.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def plain(value: object) -> Any:
+    """A result as JSON values: field names are keys, NaN and infinities are null."""
+    if is_dataclass(value):
+        return {_NAMES.get(f.name, f.name): plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {_text(str(key)): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(item) for item in value]
+    return _scalar(value)
+
+
+def _scalar(value: object) -> str | int | float | bool | None:
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int):
+        return value
+    raise TypeError(f"wanted a result of plain values, got {type(value).__name__}: {value!r}")
+
+
+def _text(value: str) -> str:
+    """A trace may hold half a surrogate pair, which no encoding can write."""
+    return value.encode("utf-8", "replace").decode()
+
+
+def _rows(curves: Sequence[Curve], *of_curve: str) -> list[dict[str, Any]]:
+    return [
+        {name: plain(getattr(curve, name)) for name in ("signal", "axis", *of_curve)} | plain(point)
+        for curve in curves
+        for point in curve.points
+    ]
+
+
+def _series(series: TurnSeries) -> dict[str, Any]:
+    return _without(plain(series), "signal")
+
+
+def _without(mapping: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in mapping.items() if name != key}
+
+
+def _problem(problem: ReadError) -> dict[str, Any]:
+    return {
+        "path": _text(str(problem.path)),
+        "record": plain(problem.record),
+        "reason": _text(problem.reason),
+        "fix": plain(problem.fix),
+        "kept": problem.kept,
+    }
