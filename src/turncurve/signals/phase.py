@@ -75,13 +75,13 @@ def phase_explore(run: Run) -> FloatArray:
 
 
 def phase_known(table: TurnTable) -> FloatArray:
-    """1 where the phase of a turn with an action is known, 0 where it is not: its mean is coverage.
+    """1 where the phase of a turn is known, 0 where the turn has an action of unknown phase.
 
-    NaN in a turn without an action.
+    NaN in a turn without an action. The mean is the coverage of `phase_explore`.
     """
     n_actions = np.bincount(table.calls.row, minlength=len(table.turn))
     known = ~np.isnan(table.columns["phase_explore"])
-    return np.where(n_actions > 0, known.astype(np.float64), np.nan)
+    return np.where(known, 1.0, np.where(n_actions > 0, 0.0, np.nan))
 
 
 def call_phase(call: ToolCall) -> Phase | None:
@@ -100,6 +100,8 @@ def named_phase(name: str, command: str | None) -> Phase | None:
         return None if command is None else "explore" if command.strip() == "view" else "act"
     if plain in _TOOLS:
         return _TOOLS[plain]
+    if command is not None and command.startswith(name):  # SWE-agent: the head is the tool's name
+        return shell_phase(command)
     verb = _WORD.match(name)
     if verb is None:
         return None

@@ -43,6 +43,7 @@ _ACT = frozenset(
         *("service", "kill", "pkill", "killall", "truncate", "rsync", "scp", "ssh", "wget"),
         *("source", ".", "apply_patch", "submit", "createdb", "psql", "mysql", "sqlite3", "ed"),
         *("vi", "vim", "nano", "django-admin", "crontab", "useradd", "git-apply", "black", "ruff"),
+        *("pylint", "flake8", "mypy", "coverage", "sphinx-build", "eslint", "tsc", "jest"),
     }
 )
 _NEITHER = frozenset({"cd", "export", "set", "true", "false", "sleep", "wait", "exit", "unset"})
@@ -118,9 +119,8 @@ def _part_phase(part: str) -> Phase | None:
         return special(arguments)
     if head in _EXPLORE:
         return "explore"
-    if head in _ACT or words[0].startswith(("./", "../")) or re.fullmatch(r"python[\d.]+", head):
-        return "act"
-    return None
+    is_program = "/" in words[0] or re.fullmatch(r"python[\d.]+", head) is not None
+    return "act" if head in _ACT or is_program else None
 
 
 def _command_words(words: list[str]) -> list[str]:
