@@ -15,7 +15,7 @@ from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.regrounding import Regrounding, regrounding_interval
 from turncurve.analysis.settings import Settings
 from turncurve.analysis.turn_quantiles import turn_quantiles
-from turncurve.stats.cusum import Direction, calibrated_cusum
+from turncurve.stats.cusum import Direction, calibrated_cusum, false_alarm_if_correlated
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.lag_one import lag_one_correlation
 from turncurve.stats.mean import mean_with_interval
@@ -31,8 +31,8 @@ FALSE_ALARM = 0.05
 SHARES = (0.1, 0.25, 0.5)
 MIN_TURNS = 8
 """Turns that a run needs for a slope."""
-CORRELATED = 0.15
-"""Lag-one correlation from which a warning says that the false-alarm rate is above its name."""
+CORRELATED = 0.05
+"""Correlation of neighbouring turns from which the false-alarm rate is worked out anew."""
 
 FIRST = (
     *("quality", "error", "adherence", "schema_valid", "tool_error_rate"),
@@ -52,10 +52,17 @@ SKIPPED = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """Where a run's signal first stood out against its own first turns."""
+    """Where a run's signal first stood out against its own first turns.
+
+    Attributes:
+        run: The run's id.
+        turn: The turn at which enough had piled up.
+        onset: The turn at which it began to pile up.
+    """
 
     run: str
     turn: int
+    onset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +74,16 @@ class Trend:
         direction: Which way it is watched: "down" where high is good, "up" where low is, "either"
             where neither is.
         baseline_turns: First turns with a value, which are a run's own baseline.
-        false_alarm: Chance that a run in which nothing changes alarms at all; at most this.
+        false_alarm: Chance that a run in which nothing changes, and whose turns are independent,
+            alarms at all; at most this.
+        false_alarm_here: The same for turns that resemble their neighbours as these do, by
+            simulation for a run of median length; None if no run is watched.
         n_runs: Runs watched: those with twice the baseline's turns.
         n_alarmed: Those that alarmed.
         share_alarmed: Their share.
-        expected_by_chance: Alarms to expect if nothing changes in any run.
-        chance: Chance of as many alarms or more if nothing changes; None if no run is watched.
+        expected_by_chance: Alarms to expect if nothing changes in any run: `false_alarm_here` of
+            each.
+        chance: Chance of as many alarms or more then; None if no run is watched.
         first_alarm: Turn by which a share of the watched runs has alarmed.
         alarms: The runs and turns.
         slope: Mean over runs of the least-squares slope by turn, each run weighing the same.
@@ -86,6 +97,7 @@ class Trend:
     direction: Direction
     baseline_turns: int = BASELINE_TURNS
     false_alarm: float = FALSE_ALARM
+    false_alarm_here: float | None = None
     n_runs: int = 0
     n_alarmed: int = 0
     share_alarmed: Estimate
@@ -143,6 +155,7 @@ def _trend(table: TurnTable, info: SignalInfo, settings: Settings) -> Trend:
     watched = np.flatnonzero(counts >= 2 * BASELINE_TURNS)
     rng = np.random.default_rng([settings.seed, crc32(info.name.encode())])
     alarm = np.full(len(watched), np.nan)
+    alarms: list[Alarm] = []
     for i, r in enumerate(watched):
         own = slice(ends[r] - counts[r], ends[r])
         found = calibrated_cusum(
@@ -152,30 +165,30 @@ def _trend(table: TurnTable, info: SignalInfo, settings: Settings) -> Trend:
             false_alarm=FALSE_ALARM,
             direction=direction,
         )
-        if found.alarm is not None:
+        if found.alarm is not None and found.onset is not None:
             alarm[i] = turn[own][found.alarm]
+            onset = int(turn[own][found.onset])
+            alarms.append(Alarm(run=str(table.runs.id[r]), turn=int(alarm[i]), onset=onset))
     correlation = lag_one_correlation(run, turn, value, n_units=table.n_runs)
-    n, n_alarmed = len(watched), int((~np.isnan(alarm)).sum())
+    n, n_alarmed = len(watched), len(alarms)
+    rate = _false_alarm_here(counts[watched], correlation, direction, rng)
     return Trend(
         signal=info.name,
         direction=direction,
         n_runs=n,
         n_alarmed=n_alarmed,
         share_alarmed=_share(info.name, n_alarmed, n, settings.level),
-        expected_by_chance=FALSE_ALARM * n,
-        chance=_chance(n_alarmed, n),
+        false_alarm_here=rate if n else None,
+        expected_by_chance=rate * n,
+        chance=_chance(n_alarmed, n, rate),
         first_alarm=_first_alarm(alarm, turn[ends[watched] - 1], settings.level),
-        alarms=tuple(
-            Alarm(run=str(table.runs.id[r]), turn=int(at))
-            for r, at in zip(watched, alarm, strict=True)
-            if not np.isnan(at)
-        ),
+        alarms=tuple(alarms),
         slope=_slope(table, info.name, settings.level),
         autocorrelation=correlation,
         excluded=_counted(
             {f"fewer than {2 * BASELINE_TURNS} turns with a value": table.n_runs - n}
         ),
-        warnings=_warnings(correlation),
+        warnings=_warnings(correlation, rate),
         why=None if n else f"no run has {2 * BASELINE_TURNS} turns with a value",
     )
 
@@ -205,11 +218,30 @@ def _share(signal: str, n_alarmed: int, n: int, level: float) -> Estimate:
     )
 
 
-def _chance(n_alarmed: int, n: int) -> float | None:
-    """P(n_alarmed or more of n) where each alarms with probability FALSE_ALARM."""
+def _false_alarm_here(
+    counts: NDArray[np.int64],
+    correlation: float | None,
+    direction: Direction,
+    rng: np.random.Generator,
+) -> float:
+    if len(counts) == 0 or correlation is None or correlation < CORRELATED:
+        return FALSE_ALARM
+    found = false_alarm_if_correlated(
+        int(np.median(counts)),
+        correlation,
+        rng=rng,
+        baseline=BASELINE_TURNS,
+        false_alarm=FALSE_ALARM,
+        direction=direction,
+    )
+    return max(FALSE_ALARM, found)
+
+
+def _chance(n_alarmed: int, n: int, rate: float) -> float | None:
+    """P(n_alarmed or more of n) where each alarms with probability `rate`."""
     if n == 0:
         return None
-    return 1.0 if n_alarmed == 0 else float(bdtrc(n_alarmed - 1, n, FALSE_ALARM))
+    return 1.0 if n_alarmed == 0 else float(bdtrc(n_alarmed - 1, n, rate))
 
 
 def _first_alarm(
@@ -257,10 +289,10 @@ def _slope(table: TurnTable, signal: str, level: float) -> Estimate:
 _NO_INTERVAL = "one run, or runs that do not differ, give no interval"
 
 
-def _warnings(correlation: float | None) -> tuple[str, ...]:
+def _warnings(correlation: float | None, rate: float) -> tuple[str, ...]:
     if correlation is None or correlation < CORRELATED:
         return ()
     return (
-        f"neighbouring turns resemble each other (correlation {correlation:.2f}), so more runs "
-        "than stated alarm by chance",
+        f"neighbouring turns resemble each other (correlation {correlation:.2f}): a run in which "
+        f"nothing changes alarms with a chance of {rate:.2f}, not {FALSE_ALARM:.2f}",
     )

@@ -22,11 +22,14 @@ class Cusum:
         path: The sum after each value; 0 over the baseline; shape (n_values,).
         limit: The sum at which it alarms; infinite for a sequence of equal values.
         alarm: Position, from 0, of the first value whose sum reaches the limit; None if none does.
+        onset: Position of the first value after the sum was last 0 before the alarm, which is
+            where the change is estimated to begin; None without an alarm.
     """
 
     path: NDArray[np.float64]
     limit: float
     alarm: int | None
+    onset: int | None
 
 
 def cusum_path(
@@ -54,17 +57,27 @@ def cusum_path(
     spread = sequence.std(axis=-1, ddof=1, keepdims=True)
     distance = sequence - sequence[..., :baseline].mean(axis=-1, keepdims=True)
     z = np.divide(distance, spread, out=np.zeros_like(distance), where=spread > 0)
-    z[..., :baseline] = 0.0
-    if direction == "either":
-        return np.maximum(_page(z, baseline, reference), _page(-z, baseline, reference))
-    return _page(z if direction == "up" else -z, baseline, reference)
+    watched = z[..., baseline:]
+    path = np.zeros_like(sequence)
+    if direction != "up":
+        path[..., baseline:] = page_sum(-watched, reference)
+    if direction != "down":
+        path[..., baseline:] = np.maximum(path[..., baseline:], page_sum(watched, reference))
+    return path
 
 
-def _page(z: NDArray[np.float64], baseline: int, reference: float) -> NDArray[np.float64]:
-    # C_n = S_n - min(S_0..S_n) for the plain sum S solves C = max(0, C + z - reference).
-    step = z - reference
-    step[..., :baseline] = 0.0
-    total = np.cumsum(step, axis=-1)
+def page_sum(z: ArrayLike, reference: float) -> NDArray[np.float64]:
+    """Page's upper sum, C = max(0, C + z - reference) from 0, along the last axis.
+
+    Args:
+        z: Standardised values, no NaN.
+        reference: What a value may be above 0 without adding to the sum.
+
+    References:
+        Page (1954), Biometrika 41:100-115.
+    """
+    # With S the plain sum, C = S - min(0, S_1, ..., S_n) solves the recursion.
+    total = np.cumsum(np.asarray(z, dtype=np.float64) - reference, axis=-1)
     lowest = np.minimum(np.minimum.accumulate(total, axis=-1), 0.0)
     return np.asarray(total - lowest, dtype=np.float64)
 
@@ -119,11 +132,51 @@ def calibrated_cusum(
         )
     path = cusum_path(sequence, baseline=baseline, reference=reference, direction=direction)
     if np.ptp(sequence) == 0:
-        return Cusum(path=path, limit=np.inf, alarm=None)
+        return Cusum(path=path, limit=np.inf, alarm=None, onset=None)
     shuffled = rng.permuted(np.broadcast_to(sequence, (shuffles, n)), axis=1)
     sums = cusum_path(shuffled, baseline=baseline, reference=reference, direction=direction)
     # Tied sums count as larger, so the limit lies just above the first sum that is too common.
     most = np.sort(sums.max(axis=1))[::-1]
     limit = float(np.nextafter(most[allowed] + 1e-9 * (1 + most[allowed]), np.inf))
     over = np.flatnonzero(path >= limit)
-    return Cusum(path=path, limit=limit, alarm=int(over[0]) if len(over) else None)
+    if len(over) == 0:
+        return Cusum(path=path, limit=limit, alarm=None, onset=None)
+    alarm = int(over[0])
+    onset = int(np.flatnonzero(path[:alarm] == 0)[-1]) + 1
+    return Cusum(path=path, limit=limit, alarm=alarm, onset=onset)
+
+
+def false_alarm_if_correlated(
+    n: int,
+    correlation: float,
+    *,
+    rng: np.random.Generator,
+    baseline: int = 8,
+    false_alarm: float = 0.05,
+    direction: Direction = "down",
+    sequences: int = 400,
+) -> float:
+    """How often `calibrated_cusum` alarms where neighbours resemble each other and nothing changes.
+
+    Counted over simulated normal AR(1) sequences. With a correlation of 0 it is `false_alarm`.
+
+    Args:
+        n: Values of a sequence.
+        correlation: Of neighbouring values, in (-1, 1).
+        rng: Source of randomness.
+        baseline: As given to `calibrated_cusum`.
+        false_alarm: As given to `calibrated_cusum`.
+        direction: As given to `calibrated_cusum`.
+        sequences: Simulated sequences; 400 give a standard error of about .01 at .05.
+    """
+    values = rng.standard_normal((sequences, n))
+    for i in range(1, n):
+        values[:, i] = correlation * values[:, i - 1] + np.sqrt(1 - correlation**2) * values[:, i]
+    alarms = sum(
+        calibrated_cusum(
+            sequence, rng=rng, baseline=baseline, false_alarm=false_alarm, direction=direction
+        ).alarm
+        is not None
+        for sequence in values
+    )
+    return alarms / sequences
