@@ -357,11 +357,11 @@ def _warnings(
     by_run: MeanCurve, by_scenario: MeanCurve, unit: Unit, *, repeated: bool
 ) -> tuple[str, ...]:
     warnings = []
-    alone = int((by_run.n_runs < 2).sum())
+    alone, n = int((by_run.n_runs < 2).sum()), len(by_run.bucket)
     if alone:
+        where = "No bucket has" if alone == n else f"{alone} of {n} buckets don't have"
         warnings.append(
-            f"{alone} of {len(by_run.bucket)} buckets have one run and so no interval: the turns "
-            "of one run are no replicates."
+            f"{where} a second run, so no interval: the turns of one run are no replicates."
         )
     if repeated and unit == "run":
         both = (by_run.std_error > 0) & (by_scenario.std_error > 0)

@@ -73,8 +73,8 @@ def analyze_run(
 
 def _turn(row: Record) -> int:
     turn = row.get("turn")
-    if isinstance(turn, bool) or turn is None or turn != int(turn) or turn < 1:
-        raise InvariantError(f"analyze_run: wanted a turn counting from 1, got {turn!r}")
+    if isinstance(turn, bool) or not isinstance(turn, int | np.integer) or turn < 1:
+        raise InvariantError(f"analyze_run: wanted a whole turn counting from 1, got {turn!r}")
     return int(turn)
 
 

@@ -1,0 +1,293 @@
+"""The degradation curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from table_factory import make_table
+from turncurve.analysis.degradation import curve_by_turn, degradation_curve, reach
+from turncurve.analysis.settings import Settings
+from turncurve.errors import UnknownNameError
+
+
+def bounds(curve):
+    return [(point.start, point.end) for point in curve.points]
+
+
+def constant(value, n):
+    return {"quality": [value] * n}
+
+
+def test_by_bucket_with_interval_over_runs():
+    """Value, n and interval of a bucket are those of the runs' means within it."""
+    table = make_table({"a": {"quality": [1, 0.8, 0.6, 0.4]}, "b": {"quality": [0.5, None, 0.3]}})
+    first, second = degradation_curve(table, "quality", settings=Settings(bucket=2)).points
+    assert (first.start, first.end, first.n_runs, first.n_turns) == (1, 2, 2, 3)
+    assert first.value == pytest.approx((0.9 + 0.5) / 2)
+    low, high = stats.t.interval(0.95, 1, 0.7, stats.sem([0.9, 0.5]))
+    assert (first.low, first.high) == (pytest.approx(low), pytest.approx(high))
+    assert (second.start, second.end, second.n_runs, second.n_turns) == (3, 4, 2, 3)
+
+
+def test_one_run_has_values_and_says_why_no_interval():
+    """A single run gives a curve without intervals, with the reason."""
+    curve = degradation_curve(make_table({"a": constant(0.5, 4)}), "quality")
+    assert [point.value for point in curve.points] == [0.5] * 4
+    assert {(p.std_error, p.low, p.high) for p in curve.points} == {(None, None, None)}
+    assert "the turns of one run are no replicates" in " ".join(curve.warnings)
+
+
+def test_last_bucket_ends_where_the_longest_run_does():
+    """A bucket that the longest run does not fill is cut to what was observed, and marked."""
+    table = make_table({"a": constant(1, 23), "b": constant(1, 3)})
+    curve = degradation_curve(table, "quality", settings=Settings(bucket=10))
+    assert bounds(curve) == [(1, 10), (11, 20), (21, 23)]
+    assert [point.partial for point in curve.points] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("longest", "width"), [(1, 1), (30, 1), (31, 5), (100, 5), (101, 10), (184, 10), (5_000, 500)]
+)
+def test_default_bucket_follows_the_longest_run(longest, width):
+    """Single turns up to 30, then the first round width that gives at most 20 buckets."""
+    curve = degradation_curve(make_table({"a": constant(1, longest)}), "quality")
+    assert curve.bucket == width
+
+
+def test_default_bucket_looks_at_the_runs_not_at_the_signal():
+    """Two signals of the same runs get the same buckets, whatever is missing."""
+    runs = {"a": {"quality": [1.0] * 5 + [None] * 75, "output_tokens": [3.0] * 80}}
+    assert degradation_curve(make_table(runs), "quality").bucket == 5
+
+
+def test_left_out_runs_are_counted_and_add_up():
+    """Runs without turns, without a value, and of sub-agents are left out, each counted."""
+    table = make_table(
+        {
+            "a": {"quality": [1, 1]},
+            "b": {"quality": [None, None], "output_tokens": [1, 1]},
+            "c": {},
+            "d": {"quality": [0, 0]},
+        },
+        parent={"d": "a"},
+    )
+    curve = degradation_curve(table, "quality")
+    assert curve.excluded == {
+        "run of a sub-agent": 1,
+        "run without a turn": 1,
+        "run without a value of the signal": 1,
+    }
+    assert curve.n_runs + sum(curve.excluded.values()) == table.n_runs
+    assert curve.points[0].value == 1
+
+
+def test_a_subagent_read_alone_is_a_run():
+    """A sub-agent whose parent is not among the runs stands for itself."""
+    table = make_table({"a": {"quality": [1]}}, parent={"a": "elsewhere"})
+    assert degradation_curve(table, "quality").n_runs == 1
+
+
+def test_unknown_signal_lists_those_there_are():
+    """Asking for a column that is not there names those that are."""
+    with pytest.raises(UnknownNameError, match="'qualty'; known: quality"):
+        degradation_curve(make_table({"a": constant(1, 2)}), "qualty")
+
+
+def test_bucket_of_no_turn():
+    """A bucket below 1 is a caller's mistake."""
+    with pytest.raises(ValueError, match="bucket"):
+        degradation_curve(make_table({"a": constant(1, 2)}), "quality", settings=Settings(bucket=0))
+
+
+def test_no_runs_no_points():
+    """Without runs, and without values, the curve has no points in either panel."""
+    for table in (make_table({}), make_table({"a": {"quality": [None]}, "b": {}})):
+        table = table.with_columns({"quality": np.full(len(table.turn), np.nan)}, {})
+        for panel in ("active", "balanced"):
+            assert degradation_curve(table, "quality", panel=panel).points == ()
+
+
+def test_balanced_panel_is_the_same_runs_throughout():
+    """It keeps the runs that reach as far as half of all do, up to there, and counts the rest."""
+    lengths = {"a": 3, "b": 5, "c": 8, "d": 10}
+    table = make_table({name: constant(1, n) for name, n in lengths.items()})
+    curve = degradation_curve(table, "quality", panel="balanced")
+    assert curve.min_turns == 8
+    assert [point.n_runs for point in curve.points] == [2] * 8
+    assert curve.excluded == {"run that ends too early for the balanced panel": 2}
+    assert curve.n_runs + sum(curve.excluded.values()) == 4
+
+
+def test_balanced_panel_needs_two_runs():
+    """One run is no panel; of two the panel is both, up to the shorter one's end."""
+    one = make_table({"a": constant(1, 3)})
+    assert degradation_curve(one, "quality", panel="balanced").points == ()
+    two = make_table({"a": constant(1, 3), "b": constant(1, 9)})
+    assert degradation_curve(two, "quality", panel="balanced").min_turns == 3
+
+
+def test_easy_tasks_that_finish_early_look_like_decline_except_in_the_balanced_panel():
+    """Scenarios of fixed difficulty, the easy ones over early: quality never changes within a run,
+    yet the mean of what still runs falls by 1.20; the balanced panel stays within .04 (trap 4)."""
+    rng = np.random.default_rng(31)
+    n, longest = 800, 12
+    ease = rng.normal(0, 0.8, n)
+    rng.normal(0, 1.2, n)
+    length = np.clip(np.round(9 - 3 * ease + rng.normal(0, 1.2, n)), 4, longest).astype(int)
+    quality = 3 + ease[:, None] + rng.normal(0, 0.5, (n, longest))
+    table = make_table({f"r{i}": {"quality": quality[i, : length[i]]} for i in range(n)})
+    active = degradation_curve(table, "quality").points
+    assert active[-1].value - active[0].value == pytest.approx(-1.20, abs=5e-3)
+    # The panel of runs with all 12 turns is one that half of the runs need not reach.
+    longest_only = table.select(table.runs.n_turns == longest)
+    balanced = degradation_curve(longest_only, "quality", panel="balanced").points
+    assert balanced[-1].value - balanced[0].value == pytest.approx(0.04, abs=5e-3)
+    half = degradation_curve(table, "quality", panel="balanced")
+    assert len({point.n_runs for point in half.points}) == 1
+    assert abs(half.points[-1].value - half.points[0].value) < 0.12
+
+
+def test_balanced_panel_is_misled_when_low_quality_ends_runs():
+    """Where low quality makes runs crash, quality truly falls by .237; both panels see less."""
+    rng = np.random.default_rng(32)
+    n, longest = 3_000, 20
+    level = rng.normal(0, 0.04, n)
+    quality = np.empty((n, longest))
+    for t in range(longest):
+        level = level + rng.normal(0, 0.05, n)
+        quality[:, t] = np.clip(0.9 - 0.012 * t + level, 0, 1)
+    alive = np.ones((n, longest), dtype=bool)
+    for t in range(1, longest):
+        hazard = 1 / (1 + np.exp(5 - 8 * (0.9 - quality[:, t - 1])))
+        alive[:, t] = alive[:, t - 1] & (rng.random(n) >= hazard)
+    true = quality.mean(axis=0)[-1] - quality.mean(axis=0)[0]
+    length = alive.sum(axis=1)
+    table = make_table({f"r{i}": {"quality": quality[i, : length[i]]} for i in range(n)})
+    for panel in ("active", "balanced"):
+        points = degradation_curve(table, "quality", panel=panel).points
+        assert points[-1].value - points[0].value > true + 0.05
+
+
+def test_repeated_scenarios_are_said():
+    """Where trials of a scenario agree, the curve over runs says so, and by how much the scenario
+    as the unit widens the interval; with the scenario as the unit it is that wide."""
+    level = {"s1": 0.9, "s2": 0.5, "s3": 0.1}
+    runs = {f"{s}-{i}": constant(value, 2) for s, value in level.items() for i in range(4)}
+    table = make_table(runs, scenario={name: name[:2] for name in runs})
+    by_run = degradation_curve(table, "quality")
+    by_scenario = degradation_curve(table, "quality", unit="scenario")
+    assert any("Scenarios repeat" in warning for warning in by_run.warnings)
+    assert not any("Scenarios repeat" in warning for warning in by_scenario.warnings)
+    ratio = by_scenario.points[0].std_error / by_run.points[0].std_error
+    assert f"x{ratio:.2f}" in " ".join(by_run.warnings)
+    means = list(level.values())
+    assert by_scenario.points[0].std_error == pytest.approx(stats.sem(means))
+
+
+def test_tokens_axis_adds_up_context():
+    """By tokens, a turn stands at the context tokens sent so far; a run may skip a bucket."""
+    table = make_table(
+        {
+            "a": {"quality": [1, 0.5], "context_tokens": [1_000, 3_000]},
+            "b": {"quality": [0.8], "context_tokens": [900]},
+            "c": {"quality": [0.3, 0.3], "context_tokens": [None, 50]},
+        }
+    )
+    curve = degradation_curve(table, "quality", settings=Settings(axis="tokens", bucket=1_000))
+    assert bounds(curve) == [(0, 1_000), (3_000, 4_000)]
+    assert [point.value for point in curve.points] == [0.9, 0.5]
+    assert curve.excluded == {"context tokens of the first turn are not known": 1}
+
+
+def test_progress_axis_stretches_runs_to_the_same_length():
+    """By progress, each part holds the same share of every run, however long."""
+    table = make_table({"a": {"quality": [1, 0]}, "b": {"quality": [1] * 10 + [0] * 10}})
+    curve = degradation_curve(table, "quality", settings=Settings(axis="progress", bucket=2))
+    assert bounds(curve) == [(0, 0.5), (0.5, 1)]
+    assert [point.value for point in curve.points] == [1, 0]
+
+
+@given(st.integers(1, 400), st.integers(1, 60))
+def test_progress_parts_are_exact(n_turns, parts):
+    """Turn t of L lies in part floor((t - 1) * parts / L), without rounding errors."""
+    table = make_table({"a": {"quality": np.arange(n_turns)}})
+    curve = degradation_curve(table, "quality", settings=Settings(axis="progress", bucket=parts))
+    expected = np.unique(np.arange(n_turns) * parts // n_turns)
+    assert_allclose([point.start * parts for point in curve.points], expected, atol=1e-9)
+
+
+def test_event_axis_counts_from_the_first_turn_after():
+    """Offset 0 is the first turn after the first compaction; runs without one are counted out."""
+    table = make_table(
+        {"a": {"quality": [1, 1, 0, 0]}, "b": {"quality": [1, 0]}, "c": {"quality": [0.5] * 9}},
+        compaction_turns={"a": [3, 4], "b": [2]},
+    )
+    curve = degradation_curve(table, "quality", settings=Settings(axis="event"))
+    assert [point.start for point in curve.points] == [-2, -1, 0, 1]
+    assert [point.value for point in curve.points] == [1, 1, 0, 0]
+    assert [point.n_runs for point in curve.points] == [1, 2, 2, 1]
+    assert curve.excluded == {"run without the event 'compaction'": 1}
+    assert "1 runs have several; the first counts." in curve.warnings
+
+
+def test_event_axis_keeps_before_and_after_apart():
+    """No bucket of offsets holds both a turn before the event and one after it."""
+    runs = {"a": {"quality": [1] * 7 + [0] * 8}}
+    table = make_table(runs, compaction_turns={"a": [8]})
+    curve = degradation_curve(table, "quality", settings=Settings(axis="event", bucket=5))
+    assert bounds(curve) == [(-7, -6), (-5, -1), (0, 4), (5, 7)]
+    assert [point.value for point in curve.points] == [1, 1, 0, 0]
+    assert [point.partial for point in curve.points] == [True, False, False, True]
+
+
+def test_event_smeared_over_turns_is_sharp_by_offset():
+    """Drops of .81 at compactions spread over turns 7 to 10 show as a step of .81 by offset and as
+    less than .6 between any two turns (trap 14)."""
+    rng = np.random.default_rng(5)
+    pivots = {f"r{i}": [int(turn)] for i, turn in enumerate(rng.integers(7, 11, 400))}
+    turns = np.arange(1, 15)
+    runs = {
+        name: {"quality": 3 - 0.81 * (turns >= at[0]) + rng.normal(0, 0.3, len(turns))}
+        for name, at in pivots.items()
+    }
+    table = make_table(runs, compaction_turns=pivots)
+    points = degradation_curve(table, "quality", settings=Settings(axis="event")).points
+    value = {point.start: point.value for point in points}
+    assert value[0] - value[-1] == pytest.approx(-0.81, abs=0.07)
+    by_turn = [point.value for point in degradation_curve(table, "quality").points]
+    assert np.diff(by_turn).min() > -0.6
+
+
+def test_by_turn_lists_every_turn():
+    """The series by turn has an entry for each turn, absent where no run has a value."""
+    table = make_table({"a": {"quality": [1, None, 0.5]}, "b": {"quality": [0, None, None, None]}})
+    series = curve_by_turn(table, "quality")
+    assert series.turn == (1, 2, 3, 4)
+    assert series.n_runs == (2, 0, 1, 0) == series.n_turns
+    assert series.value == (0.5, None, 0.5, None)
+    assert series.low[2] is None
+    assert series.std_error[0] == pytest.approx(0.5)
+
+
+def test_by_turn_ignores_bucket_and_axis():
+    """The series by turn is by single turn whatever the settings say of buckets and axes."""
+    table = make_table({"a": {"quality": [1, 0.5]}, "b": {"quality": [0.5, 0.5]}})
+    odd = Settings(bucket=10, axis="progress")
+    assert curve_by_turn(table, "quality", odd) == curve_by_turn(table, "quality")
+
+
+def test_reach_counts_runs_at_each_turn():
+    """Reach falls from all runs with a turn to the longest one; gaps in turns are no ends."""
+    table = make_table(
+        {"a": constant(1, 3), "b": {"quality": [1, 1]}, "c": {}}, turns={"b": [1, 5]}
+    )
+    found = reach(table)
+    assert found.turn == (1, 2, 3, 4, 5)
+    assert found.n_runs == (2, 2, 2, 1, 1)
+    assert found.share[-1] == 0.5
+    assert reach(make_table({})).turn == ()

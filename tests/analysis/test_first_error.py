@@ -1,0 +1,237 @@
+"""Time to first error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from table_factory import make_table
+from turncurve.analysis.first_error import available_rules, first_bad_turn, time_to_first_error
+from turncurve.analysis.settings import Settings
+from turncurve.errors import UnknownNameError
+
+# Turn of the first failing grade, or of the last turn; the last of each pair says which (24 runs).
+TIME = [13, 5, 4, 9, 11, 15, 23, 4, 16, 12, 15, 5, 16, 5, 13, 14, 5, 12, 12, 1, 3, 8, 2, 4]
+CENSORED = {5, 6, 17, 18}
+
+
+def graded_runs():
+    """24 runs of grades: all pass but the last of those that fail."""
+    runs = {}
+    for i, time in enumerate(TIME):
+        runs[f"r{i}"] = {"error": [0] * (time - 1) + [0 if i in CENSORED else 1]}
+    return make_table(runs)
+
+
+def test_failing_grade_is_kaplan_meier_of_the_runs():
+    """From grades to the quantiles and survival that R gives for these times."""
+    found = time_to_first_error(graded_runs(), "failing_grade")
+    assert (found.n_runs, found.n_events, found.n_censored) == (24, 20, 4)
+    assert [(q.p, q.turn) for q in found.quantiles] == [(0.1, 3), (0.25, 4), (0.5, 9), (0.75, 15)]
+    assert [(q.low, q.high) for q in found.quantiles] == [(1, 4), (1, 5), (5, 14), (12, None)]
+    at = dict(zip(found.survival.turn, found.survival.survival, strict=True))
+    assert_allclose([at[5], at[9], at[15]], [0.5833333, 0.5, 0.2083333], atol=5e-8)
+    assert found.survival.n_at_risk[0] == 24
+
+
+def test_midpoint_rule_gives_rs_median():
+    """With ties at the midpoint the median is R's 10, and not a whole turn at the quarter."""
+    found = time_to_first_error(graded_runs(), "failing_grade", tie="midpoint")
+    assert [q.turn for q in found.quantiles] == [3, 4.5, 10, 15]
+
+
+RULES = {
+    "rolling_quality": {"quality": [1, 1, 1, 1, 0, 0.4, 1]},
+    "low_quality": {"quality": [1, 1, 0.69, 0, 1]},
+    "failing_grade": {"error": [0, None, 0, 1, 1]},
+    "schema_violation": {"schema_valid": [1, None, 0, 1]},
+    "rule_breach": {"adherence": [1, 1, None, 0.75]},
+    "tool_error": {"tool_error": [None, 0, 0, 0, 1]},
+}
+FIRST = {
+    "rolling_quality": 6,
+    "low_quality": 3,
+    "failing_grade": 4,
+    "schema_violation": 3,
+    "rule_breach": 4,
+    "tool_error": 5,
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_finds_its_first_turn(rule):
+    """Each rule fires at the first turn that breaks it; a missing value breaks nothing."""
+    table = make_table({"a": RULES[rule]})
+    assert rule in available_rules(table)
+    assert time_to_first_error(table, rule).first_turn == FIRST[rule]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_without_values_says_so(rule):
+    """Where no run has what a rule goes by, all are excluded, nothing is estimated, and it says
+    why."""
+    table = make_table({"a": {"output_tokens": [1, 2]}, "b": {}})
+    found = time_to_first_error(table, rule)
+    assert rule not in available_rules(table)
+    assert (found.n_runs, found.quantiles, found.first_turn) == (0, (), None)
+    assert found.n_excluded == {"run without a turn": 1, "run without a value for the rule": 1}
+    assert found.why
+
+
+def test_rolling_rule_comes_first():
+    """The rules that apply are listed with the rolling rule first."""
+    table = make_table({"a": {"error": [0, 1], "tool_error": [0, 0]}})
+    assert available_rules(table) == ("rolling_quality", "failing_grade", "tool_error")
+
+
+def test_grades_roll_as_one_less_error():
+    """On grades the rolling rule takes the share of turns that did not fail."""
+    table = make_table({"a": {"error": [0, 0, 0, 1, 0, 1, 1]}})
+    found = time_to_first_error(table, "rolling_quality", settings=Settings(window=5))
+    assert (found.signal, found.threshold, found.first_turn) == ("error", 0.7, 6)
+
+
+def test_left_out_runs_add_up():
+    """Runs at risk and runs left out, by reason, are all runs."""
+    table = make_table(
+        {
+            "a": {"quality": [1] * 6},
+            "b": {"quality": [0.9, 0.9]},
+            "c": {"quality": [None] * 6},
+            "d": {},
+            "e": {"quality": [0] * 6},
+        },
+        parent={"e": "a"},
+    )
+    found = time_to_first_error(table, "rolling_quality")
+    assert found.n_excluded == {
+        "run of a sub-agent": 1,
+        "run without a turn": 1,
+        "run without a value for the rule": 1,
+        "run with fewer than 5 graded turns": 1,
+    }
+    assert found.n_runs + sum(found.n_excluded.values()) == table.n_runs
+    assert found.n_events + found.n_censored == found.n_runs
+
+
+def test_late_grades_delay_being_at_risk():
+    """A run whose window fills late is not at risk before that, so it does not dilute early
+    alarms."""
+    table = make_table(
+        {
+            "early": {"quality": [0, 0, 0]},
+            "other": {"quality": [1, 1, 1, 1, 1, 1]},
+            "late": {"quality": [None, None, None, None, 1, 1]},
+        }
+    )
+    found = time_to_first_error(table, "rolling_quality", settings=Settings(window=2))
+    assert found.survival.turn == (2,)
+    assert found.survival.n_at_risk == (2,)
+    assert found.survival.survival == (0.5,)
+
+
+def test_one_run_has_its_own_turn():
+    """For one run the first bad turn is its own, and its limits say nothing but what must be so."""
+    table = make_table({"a": {"quality": [1] * 10 + [0] * 10}})
+    found = time_to_first_error(table, "rolling_quality")
+    assert first_bad_turn(table) == found.first_turn == 12
+    assert {(q.turn, q.low, q.high) for q in found.quantiles} == {(12, 5, None)}
+
+
+def test_one_run_without_alarm_has_no_bad_turn():
+    """A run that never goes bad has no first bad turn, and counts as censored."""
+    table = make_table({"a": {"quality": [1] * 10}})
+    assert first_bad_turn(table) is None
+    assert time_to_first_error(table, "rolling_quality").n_censored == 1
+
+
+def test_several_runs_have_the_median():
+    """For several runs it is the Kaplan-Meier median, and None if fewer than half alarm."""
+    bad = {f"b{i}": {"quality": [1] * (10 + i) + [0] * 10} for i in range(3)}
+    good = {f"g{i}": {"quality": [1] * 30} for i in range(4)}
+    assert first_bad_turn(make_table(bad)) == 13
+    assert first_bad_turn(make_table(bad | good)) is None
+    assert time_to_first_error(make_table(bad), "rolling_quality").first_turn is None
+
+
+def test_given_threshold_and_window_are_used():
+    """Window and threshold of the settings decide, and are said."""
+    table = make_table({"a": {"quality": [0.9, 0.6, 0.9, 0.9]}})
+    found = time_to_first_error(
+        table, "rolling_quality", settings=Settings(window=2, threshold=0.8)
+    )
+    assert (found.first_turn, found.window, found.threshold) == (2, 2, 0.8)
+    assert "0.8 was given" in found.why
+
+
+def test_scale_sets_the_default_threshold():
+    """On a rubric from 1 to 5 the default threshold is 3.8."""
+    table = make_table({"a": {"quality": [5, 4, 3.7, 5]}}, quality_scale=(1, 5))
+    found = time_to_first_error(table, "low_quality")
+    assert found.threshold == pytest.approx(3.8)
+    assert found.first_turn == 3
+
+
+def test_false_alarm_chance_is_an_estimate_with_seed_and_draws():
+    """Flat noise of SD .18 around .78 makes the rule fire in nearly every run, and the chance comes
+    with its interval, seed, draws and n."""
+    rng = np.random.default_rng(7)
+    runs = {f"r{i}": {"quality": np.clip(rng.normal(0.78, 0.18, 60), 0, 1)} for i in range(100)}
+    table = make_table(runs)
+    alarm = time_to_first_error(table, "rolling_quality", settings=Settings(seed=5)).false_alarm
+    assert alarm.value == pytest.approx(0.98, abs=0.02)
+    assert alarm.low < alarm.value < alarm.high
+    assert (alarm.seed, alarm.n_resamples, alarm.n_runs, alarm.n_turns) == (5, 2_000, 100, 6_000)
+
+
+def test_false_alarm_chance_is_absent_where_noise_can_not_be_seen():
+    """Runs of three graded turns show no noise; the chance is absent and says why."""
+    table = make_table({"a": {"quality": [1, 0.9, 0.8]}})
+    found = time_to_first_error(table, "rolling_quality", settings=Settings(window=2))
+    assert found.false_alarm.value is None
+    assert "at least 4; got 3" in found.false_alarm.reason
+
+
+def test_only_the_rolling_rule_has_a_false_alarm_chance():
+    """The other rules fire on what happened, so there is no noise to be fooled by."""
+    assert time_to_first_error(graded_runs(), "failing_grade").false_alarm is None
+
+
+def test_repeated_scenarios_are_said():
+    """Where trials share scenarios, the result says what its limits stand for."""
+    runs = {f"r{i}": {"error": [0, 1]} for i in range(4)}
+    table = make_table(runs, scenario=dict.fromkeys(runs, "s"))
+    assert any(
+        "Scenarios repeat" in w for w in time_to_first_error(table, "failing_grade").warnings
+    )
+    apart = make_table(runs, scenario={name: name for name in runs})
+    assert time_to_first_error(apart, "failing_grade").warnings == ()
+
+
+def test_state_is_not_hazard():
+    """With constant hazards of .01 and .20 in two kinds of run, errors that stay make accuracy by
+    turn fall by more than .1, while Kaplan-Meier within each kind is exponential (trap 5)."""
+    rng = np.random.default_rng(41)
+    n, longest = 1_000, 32
+    hazard = rng.choice([0.01, 0.20], n)
+    first = rng.geometric(hazard)
+    length = rng.integers(8, longest + 1, n)
+    runs = {}
+    for i in range(n):
+        turns = np.arange(1, length[i] + 1)
+        runs[f"r{i}"] = {"error": (turns >= first[i]).astype(float)}
+    table = make_table(runs)
+    state = np.array([(first > t).mean() for t in range(1, longest + 1)])
+    assert state[:10].mean() - state[-10:].mean() > 0.1
+    for kind in (0.01, 0.20):
+        found = time_to_first_error(table.select(hazard == kind), "failing_grade").survival
+        at = dict(zip(found.turn, found.survival, strict=True))
+        # About 500 runs a kind: the standard error of survival is at most .022.
+        assert at[8] == pytest.approx((1 - kind) ** 8, abs=0.07)
+
+
+def test_unknown_rule():
+    """A rule that is not there names those that are."""
+    with pytest.raises(UnknownNameError, match="'first_oops'; known: failing_grade, low_quality"):
+        time_to_first_error(make_table({}), "first_oops")
