@@ -69,7 +69,7 @@ class ContextGrowth:
         crosses_100k: Turn of the crossing of 100,000 tokens, whatever its kind.
         crosses_200k: The same for 200,000.
         crossings: Both with their kind and counts.
-        n_spikes: Turns whose step is above the run's median step + 6 MAD.
+        n_spikes: Turns whose step from the turn before is above the run's median step + 6 MAD.
         spikes: The largest of them, at most 20.
         max_tokens: Largest context of any turn.
         n_runs: Runs with a known context size.
@@ -174,8 +174,7 @@ def _known(table: TurnTable) -> _Known | None:
 
 def _run_ends(label: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Positions of the first and the last row of each stretch of equal labels."""
-    first = np.flatnonzero(np.diff(label, prepend=-1))
-    return first, np.append(first[1:], len(label)) - 1
+    return np.flatnonzero(np.diff(label, prepend=-1)), np.flatnonzero(np.diff(label, append=-1))
 
 
 def _tokens_per_turn(known: _Known) -> float | None:
@@ -222,7 +221,8 @@ def _quartiles(slopes: NDArray[np.float64]) -> tuple[float, float] | None:
 
 
 def _spikes(known: _Known, table: TurnTable) -> tuple[Spike, ...]:
-    step = np.flatnonzero(np.diff(known.segment) == 0) + 1
+    next_turn = (np.diff(known.segment) == 0) & (np.diff(known.turn) == 1)
+    step = np.flatnonzero(next_turn) + 1
     added = known.tokens[step] - known.tokens[step - 1]
     run = known.run[step]
     spikes: list[Spike] = []

@@ -155,7 +155,8 @@ def _why(first: LowerPoint, target: float) -> str:
         f"turn {first.start}" if first.start == first.end else f"turns {first.start} to {first.end}"
     )
     if first.low is None:
-        return f"{where}: {first.n_runs} runs that do not differ give no lower limit"
+        few = "one run gives" if first.n_runs == 1 else f"{first.n_runs} equal runs give"
+        return f"{where}: {few} no lower limit"
     return (
         f"at {where} the lower limit is {first.low:.3g} already, below {target:g} "
         f"(mean {first.value:.3g} over {first.n_runs} runs)"
