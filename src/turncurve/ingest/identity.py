@@ -11,7 +11,7 @@ from pathlib import Path
 from turncurve.ingest.discover import Found
 from turncurve.model import Run
 
-_RERUN = re.compile(r"[\W_]*(?:re-?run|run|repeat|rep|trial|retry|try|seed|epoch)[\W_]?\d*$", re.I)
+_RERUN = re.compile(r"[\W_]+(?:re-?run|run|repeat|rep|trial|retry|try|seed|epoch)[\W_]?\d*$", re.I)
 
 
 class Identities:

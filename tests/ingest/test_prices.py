@@ -1,0 +1,86 @@
+"""Cost from a kept price table, where the trace gives none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from turncurve.ingest import ReadOptions, table_from_runs
+from turncurve.model import Run, Totals, Turn, Usage
+from turncurve.table import TurnTable
+
+pytest.importorskip("genai_prices")
+
+USAGE = Usage(input_uncached=1_000_000, output=0)
+
+
+def table(*turns: Turn, prices: bool = True, **fields: object) -> TurnTable:
+    run = Run(id="r", turns=turns, format="hand", path="hand.json", **fields)
+    return table_from_runs([run], options=ReadOptions(prices=prices))
+
+
+def reason(of: TurnTable) -> str:
+    return of.runs.absent[0]["cost_usd"]
+
+
+def test_a_cost_from_the_price_table_is_marked() -> None:
+    """A million input tokens of gpt-4o cost their list price of 2.50 USD, marked as estimated."""
+    priced = table(Turn(index=1, usage=USAGE, model="gpt-4o"))
+    assert_allclose(priced.columns["cost_usd"], [2.5])
+    assert_array_equal(priced.columns["cost_estimated"], [1])
+    assert "cost_usd" not in priced.runs.absent[0]
+
+
+def test_cached_tokens_cost_less_and_are_counted_once() -> None:
+    """A million cached input tokens of gpt-4o cost 1.25 USD."""
+    usage = Usage(input_uncached=0, cache_read=1_000_000, output=0)
+    assert_allclose(table(Turn(index=1, usage=usage, model="gpt-4o")).columns["cost_usd"], [1.25])
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "openrouter/openai/gpt-4o"])
+def test_a_router_s_prefix_does_not_hide_a_model(model: str) -> None:
+    """The name behind it is looked up."""
+    assert table(Turn(index=1, usage=USAGE, model=model)).columns["cost_usd"][0] > 0
+
+
+def test_an_unknown_model_has_no_cost() -> None:
+    """Absent with a reason, never 0."""
+    unpriced = table(Turn(index=1, usage=USAGE, model="home-made-7b"))
+    assert np.isnan(unpriced.columns["cost_usd"]).all()
+    assert np.isnan(unpriced.columns["cost_estimated"]).all()
+    assert reason(unpriced) == (
+        "the trace gives no cost; the price table does not know 'home-made-7b'"
+    )
+
+
+def test_unknown_tokens_and_models_are_reasons() -> None:
+    """A turn without tokens, or without its model, has no cost; the others have."""
+    mixed = table(Turn(index=1, model="gpt-4o"), Turn(index=2, usage=USAGE, model="gpt-4o"))
+    assert_array_equal(np.isnan(mixed.columns["cost_usd"]), [True, False])
+    assert reason(mixed) == "the trace gives no cost; its tokens are not known"
+    assert reason(table(Turn(index=1, usage=USAGE))).endswith("its model is not known")
+
+
+def test_the_run_s_model_stands_in_for_the_turn_s() -> None:
+    """A turn that names no model is priced by its run's."""
+    assert_allclose(table(Turn(index=1, usage=USAGE), model="gpt-4o").columns["cost_usd"], [2.5])
+
+
+def test_a_trace_that_gives_any_cost_is_left_as_it_is() -> None:
+    """By turn or in total, its own figures stand, and nothing is added to them."""
+    by_turn = table(
+        Turn(index=1, usage=USAGE, model="gpt-4o", cost_usd=0.1),
+        Turn(index=2, usage=USAGE, model="gpt-4o"),
+    )
+    assert_array_equal(by_turn.columns["cost_usd"], [0.1, np.nan])
+    assert_array_equal(by_turn.columns["cost_estimated"], [0, np.nan])
+    in_total = table(Turn(index=1, usage=USAGE, model="gpt-4o"), totals=Totals(cost_usd=3.0))
+    assert np.isnan(in_total.columns["cost_usd"]).all()
+
+
+def test_prices_can_be_switched_off() -> None:
+    """Then a cost that the trace does not give is absent, with that reason."""
+    off = table(Turn(index=1, usage=USAGE, model="gpt-4o"), prices=False)
+    assert np.isnan(off.columns["cost_usd"]).all()
+    assert reason(off).endswith("prices are switched off")
