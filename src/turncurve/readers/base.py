@@ -28,6 +28,7 @@ class Reader:
             goes to `on_problem`; the others are still read.
         companions: Names of files that this reader consults beside a trace (outcomes, say); a walk
             does not list them as unknown. Shell patterns.
+        extra: The optional dependency that reading needs, as in `pip install 'turncurve[extra]'`.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Reader:
     looks_like: Callable[[bytes, Path], bool]
     read: Callable[[Path, OnProblem], Iterator[Run]]
     companions: tuple[str, ...] = ()
+    extra: str | None = None
 
 
 def raise_problem(problem: ReadError) -> None:

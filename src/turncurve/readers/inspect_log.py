@@ -256,4 +256,5 @@ READER = Reader(
     looks_like=looks_like,
     read=read,
     companions=("logs.json",),
+    extra="inspect",
 )

@@ -78,6 +78,7 @@ class Report:
     origin: Origin = field(default_factory=Origin)
     settings: Settings
     quality: QualitySignal
+    """The signal that stands for quality here."""
     signals: Mapping[str, SignalInfo]
     """The signals with a curve, in the order of the report; quality comes first."""
     summary: Summary
@@ -91,10 +92,12 @@ class Report:
     by_turn: tuple[TurnSeries, ...]
     reach: Reach
     first_bad_turn: float | None
+    """By the rolling rule: the one run's own turn, or the median over several runs."""
     first_errors: tuple[FirstError, ...]
     """Time to first error, one a rule that the data allow; the rolling rule comes first."""
     trends: tuple[Trend, ...]
     regrounding: Regrounding | None
+    """Only where a target was given."""
     context: ContextGrowth
     repetition: Repetition
     cost: Cost
@@ -103,6 +106,7 @@ class Report:
     success_by_length: tuple[LengthBin, ...]
     missing: tuple[Missing, ...]
     coverage: Coverage | None
+    """Only where runs from production were given."""
     events: tuple[EventCount, ...]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 ABSENT = "–"
+LOPSIDED = 0.02
+"""Share of an interval's width by which its middle may lie off the value and be written as ±."""
 
 
 def amount(value: float | None, unit: str = "", *, digits: int = 3) -> str:
@@ -52,12 +54,15 @@ def compact(value: float | None, unit: str = "") -> str:
     )
 
 
-def compact_interval(low: float | None, high: float | None, unit: str = "") -> str:
-    """`[11k,13k]` in few characters; empty without any end."""
-    if low is None and high is None:
-        return ""
-    ends = ["?" if end is None else compact(end, unit).removeprefix("$") for end in (low, high)]
-    return f"[{ends[0]},{ends[1]}]"
+def with_margin(value: float, low: float | None, high: float | None, unit: str = "") -> str:
+    """`12.3k ±0.8k` in few characters; `[11k,15k]` where the interval is lopsided."""
+    shown = compact(value, unit)
+    if low is None or high is None:
+        return shown
+    if abs((high - value) - (value - low)) <= LOPSIDED * (high - low):
+        return f"{shown} ±{compact((high - low) / 2, unit).removeprefix('$')}"
+    ends = [compact(end, unit).removeprefix("$") for end in (low, high)]
+    return f"{shown} [{ends[0]},{ends[1]}]"
 
 
 def _short_usd(value: float) -> str:

@@ -13,7 +13,6 @@ FEW_OF_ALL = 0.2
 """Buckets with fewer runs, or a smaller share of them, are left out where others have more."""
 LIKELY = 0.2
 """A chance of a false alarm from which the headline mentions it."""
-
 SUBJECTS = {
     "grades": "The share of failing turns",
     "rubric": "Quality",
@@ -76,18 +75,14 @@ def _change(
     if first is last:
         return f"{subject} is {_at(curve, first)}; there is one bucket, so no curve."
     if curve.n_runs == 1:
-        verb = _verb(last.value - first.value)
-        where = (
-            f"from {_at(curve, first)} to {amount(last.value, digits=2)} ({_place(curve, last)})"
-        )
-        return f"{subject} {verb} {where}; one run gives no interval."
+        return f"{subject} {_of_one_run(curve, first, last)}; one run gives no interval."
     between = f"from {_at(curve, first)} to {_at(curve, last)}"
     if slope is None or slope.low is None or slope.high is None or slope.value is None:
         return f"{subject} goes {between}; no run is long enough for a slope within runs."
     rate = f"{_per_turn(slope.value)} a turn [{_per_turn(slope.low)}, {_per_turn(slope.high)}]"
     within = f"within runs it changes by {rate}, n = {counted(slope.n_runs, 'run')}"
     if slope.low <= 0 <= slope.high:
-        return f"No clear change: {_lower(subject)} goes {between}; {within}."
+        return f"No clear change: {subject[0].lower()}{subject[1:]} goes {between}; {within}."
     verb = _verb(slope.value)
     if (last.value - first.value) * slope.value > 0:
         return f"{subject} {verb} {between}; {within}."
@@ -97,8 +92,16 @@ def _change(
     )
 
 
+def _of_one_run(curve: Curve, first: CurvePoint, last: CurvePoint) -> str:
+    start, end = amount(first.value, digits=2), amount(last.value, digits=2)
+    if start == end:
+        return f"is {start} in {_place(curve, first)} and in {_place(curve, last)}"
+    verb = _verb(last.value - first.value)
+    return f"{verb} from {_at(curve, first)} to {end} ({_place(curve, last)})"
+
+
 def _verb(difference: float) -> str:
-    return "falls" if difference < 0 else "rises" if difference > 0 else "stays"
+    return "falls" if difference < 0 else "rises"
 
 
 def _lower(subject: str) -> str:

@@ -18,7 +18,7 @@ from turncurve.report.headline import headline
 
 SCHEMA_VERSION = "1.0"
 
-_NAMES = {"start": "from", "end": "to"}
+NAMES = {"start": "from", "end": "to"}
 """Fields whose JSON name is a word that Python keeps for itself."""
 
 
@@ -40,7 +40,9 @@ def to_json(report: Report) -> dict[str, Any]:
         "segments": _rows(report.segments, "segment"),
         "by_turn": {series.signal: _series(series) for series in report.by_turn},
         "reach": plain(report.reach),
-        "signals": {name: _without(plain(info), "name") for name, info in report.signals.items()},
+        "signals": {
+            name: _without(plain(info), "name", "curve") for name, info in report.signals.items()
+        },
         "first_bad_turn": report.first_bad_turn,
         "time_to_first_error": plain(first),
         "time_to_first": plain(report.first_errors),
@@ -75,7 +77,7 @@ def schema() -> dict[str, Any]:
 def plain(value: object) -> Any:
     """A result as JSON values: field names are keys, NaN and infinities are null."""
     if is_dataclass(value):
-        return {_NAMES.get(f.name, f.name): plain(getattr(value, f.name)) for f in fields(value)}
+        return {NAMES.get(f.name, f.name): plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {_text(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -112,8 +114,8 @@ def _series(series: TurnSeries) -> dict[str, Any]:
     return _without(plain(series), "signal")
 
 
-def _without(mapping: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in mapping.items() if name != key}
+def _without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {name: value for name, value in mapping.items() if name not in keys}
 
 
 def _problem(problem: ReadError) -> dict[str, Any]:

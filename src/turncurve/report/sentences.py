@@ -100,7 +100,7 @@ def context_facts(context: ContextGrowth) -> Iterator[Fact]:
             "spikes",
             f"{counted(context.n_spikes, 'turn')} added far more than usual; the most "
             f"{amount(largest.tokens_added, 'tokens')} tokens at turn {largest.turn} of "
-            f"{visible(largest.run, 40)}.",
+            f"{visible(largest.run, 60)}.",
         )
 
 
@@ -117,7 +117,8 @@ def _crossing(crossing: Crossing) -> str:
     seen = f"{crossing.n_crossed} of {counted(crossing.n_runs, 'run')}"
     if crossing.kind == "extrapolated":
         return f"{limit} near turn {crossing.turn} if it goes on like this ({seen} got there)"
-    return f"{limit} at turn {crossing.turn} {interval(crossing.low, crossing.high, digits=0)}"
+    ends = interval(crossing.low, crossing.high, digits=0)
+    return f"{limit} at turn {crossing.turn}" + ("" if ends == ABSENT else f" {ends} ({seen})")
 
 
 def cost_facts(cost: Cost) -> Iterator[Fact]:
@@ -152,7 +153,7 @@ def repetition_facts(repetition: Repetition) -> Iterator[Fact]:
     )
     if repetition.n_spirals:
         where = "; ".join(
-            f"{visible(s.run, 40)} from turn {s.turn}" for s in repetition.spirals[:3]
+            f"{visible(s.run, 60)} from turn {s.turn}" for s in repetition.spirals[:3]
         )
         more = f"; and {repetition.n_spirals - 3} more" if repetition.n_spirals > 3 else ""
         yield "spirals", f"{counted(repetition.n_spirals, 'run')}: {where}{more}."

@@ -11,12 +11,11 @@ from turncurve.report.document import Report
 from turncurve.report.figures import (
     ABSENT,
     amount,
-    compact,
-    compact_interval,
     counted,
     interval,
     place,
     span,
+    with_margin,
 )
 from turncurve.report.headline import curve_ends, headline
 from turncurve.report.layout import bar, facts, paragraph, section, sparkline, table, visible
@@ -147,7 +146,9 @@ def _others(report: Report) -> Iterator[str]:
         ends = curve_ends(curve)
         if ends is None:
             continue
-        cells = [_compact(point, report.signals[curve.signal].unit) for point in ends]
+        cells = [
+            with_margin(p.value, p.low, p.high, report.signals[curve.signal].unit) for p in ends
+        ]
         course = sparkline([p.value for p in curve.points], COURSE)
         rows.append([visible(curve.signal, 27), *cells, course])
         places.append(tuple(place(p.start, p.end, curve.axis) for p in ends))
@@ -159,12 +160,8 @@ def _others(report: Report) -> Iterator[str]:
             [] if len(set(places)) == 1 else ["  * from the first to the last of its own buckets"]
         )
         lines = table(["", *usual, "course"], rows, "<<<<")
-        yield section("other signals, from the first bucket to the last", lines, *other)
-
-
-def _compact(point: CurvePoint, unit: str) -> str:
-    ends = compact_interval(point.low, point.high, unit)
-    return f"{compact(point.value, unit)} {ends}".strip()
+        level = f"{100 * report.settings.level:g} %"
+        yield section(f"other signals, first bucket to last (± {level} interval)", lines, *other)
 
 
 def _first_errors(report: Report) -> Iterator[str]:
