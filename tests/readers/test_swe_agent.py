@@ -53,6 +53,25 @@ class TestVersion0:
         assert {r.detector for r in results} == {"text"}
         assert [r.transient for r in results] == [False, False, False, True, False]
 
+    @pytest.mark.parametrize(
+        ("observation", "error", "transient"),
+        [
+            ("Read timed out is what the old code said", False, False),
+            ("ERROR: Temporary failure in name resolution", True, True),
+            ("Error: no such option" + " " * 300 + "the request timed out", True, False),
+            ("cat: usage.txt\nUsage: see below", False, False),
+        ],
+    )
+    def test_only_a_failure_that_names_it_is_transient(
+        self, v0, tmp_path, observation, error, transient
+    ):
+        """A cause that a retry may cure counts at the start of a failure's text alone."""
+        steps = json.loads(v0.read_text())["trajectory"]
+        steps[0]["observation"] = observation
+        run = only(changed(v0, tmp_path / "a.traj", trajectory=steps))
+        [result] = run.turns[0].tool_results
+        assert (result.error, result.transient) == (error, transient)
+
     def test_tokens_are_known_for_the_run_alone(self, v0):
         """Turns have no usage, with reasons; the run's totals are the file's."""
         run = only(v0)

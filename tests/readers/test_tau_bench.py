@@ -46,7 +46,7 @@ class TestConversation:
         assert [r.call_id for r in turn.tool_results] == [turn.tool_calls[0].id] == ["c1"]
 
     def test_errors_start_with_error(self, bookings):
-        """A result fails if its text starts with `Error`, not by the word within it or by no text."""
+        """A result fails if its text starts with `Error`, not by the word within it."""
         runs = read(bookings)
         results = [r for run in runs for turn in run.turns for r in turn.tool_results]
         assert [r.error for r in results] == [True, False, False, False]

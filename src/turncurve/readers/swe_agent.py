@@ -245,6 +245,7 @@ def _result(observation: object) -> ToolResult:
         or bool(_FAILED_START.match(text))
         or bool(_FAILED_LINE.search(text[-2000:]))
     )
+    # Further down it is what a test or a program printed, not why the command failed.
     transient = failed and bool(_TIMED_OUT.search(text) or is_transient(text[:200]))
     return ToolResult(text=text, error=failed, detector="text", transient=transient)
 
