@@ -45,18 +45,19 @@ def n_tool_errors(run: Run) -> FloatArray:
 
 
 def _n_errors(run: Run, detector: Detector | None) -> FloatArray:
-    results = [result for turn in run.turns for result in turn.tool_results]
-    if not _knows_tools(run) or (results and all(result.error is None for result in results)):
+    if not _knows_tools(run):
         return unknown(run)
-    return per_turn(
-        None
-        if turn.tool_results and all(result.error is None for result in turn.tool_results)
-        else sum(
-            result.error is True and detector in (None, result.detector)
-            for result in turn.tool_results
-        )
-        for turn in run.turns
-    )
+    counts: list[float | None] = []
+    known = silent = False
+    for turn in run.turns:
+        told, failed = not turn.tool_results, 0
+        for result in turn.tool_results:
+            if result.error is not None:
+                told = known = True
+                failed += result.error and detector in (None, result.detector)
+        silent = silent or not told
+        counts.append(failed if told else None)
+    return unknown(run) if silent and not known else per_turn(counts)
 
 
 def _by_detector(detector: Detector) -> Observe:
