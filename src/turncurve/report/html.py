@@ -128,6 +128,8 @@ class _Budget:
 
     bytes_left: int
     turns_left: int
+    cap: int = 0
+    """Place in `_CAPS` of the cap that the run before this one took."""
     kept: list[str] = field(default_factory=list)
     n_omitted: int = 0
 
@@ -188,7 +190,7 @@ def _transcript_blocks(
         if wanted is not None and run.id not in wanted:
             budget.n_omitted += 1
             continue
-        block = _fitting_block(run, len(budget.kept), budget.share(len(run.turns)))
+        block = _fitting_block(run, budget)
         budget.turns_left -= len(run.turns)
         if block is None:
             budget.n_omitted += 1
@@ -208,17 +210,23 @@ def _wanted(details: Details | None, budget: _Budget) -> frozenset[str] | None:
     return frozenset(str(run) for run in details.table.runs.id[chosen])
 
 
-def _fitting_block(run: Run, number: int, share: int) -> str | None:
-    """The run's transcript with the longest cap that fits in `share` bytes; None if none does."""
-    for cap in _CAPS:
-        block = _packed("transcript", number, transcript_json(capture(run, cap)))
+def _fitting_block(run: Run, budget: _Budget) -> str | None:
+    """The run's transcript with a cap by which it fits in its share; None if none does.
+
+    Packing is what takes the time, so the first cap tried is one step above that of the run before.
+    """
+    share = budget.share(len(run.turns))
+    for place in range(max(0, budget.cap - 1), len(_CAPS)):
+        text = transcript_json(capture(run, _CAPS[place]))
+        block = _packed("transcript", len(budget.kept), text)
         if len(block) <= share:
+            budget.cap = place
             return block
     return None
 
 
 def _packed(kind: str, number: int, text: str) -> str:
-    packer = zlib.compressobj(level=9, wbits=31)
+    packer = zlib.compressobj(level=6, wbits=31)
     packed = packer.compress(_bytes(text)) + packer.flush()
     body = base64.b64encode(packed).decode()
     return f'<script type="text/plain" id="{kind}-{number}">{body}</script>\n'
