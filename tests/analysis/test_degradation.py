@@ -29,9 +29,36 @@ def test_by_bucket_with_interval_over_runs():
     first, second = degradation_curve(table, "quality", settings=Settings(bucket=2)).points
     assert (first.start, first.end, first.n_runs, first.n_turns) == (1, 2, 2, 3)
     assert first.value == pytest.approx((0.9 + 0.5) / 2)
-    low, high = stats.t.interval(0.95, 1, 0.7, stats.sem([0.9, 0.5]))
-    assert (first.low, first.high) == (pytest.approx(low), pytest.approx(high))
+    assert first.std_error == pytest.approx(stats.sem([0.9, 0.5]))
     assert (second.start, second.end, second.n_runs, second.n_turns) == (3, 4, 2, 3)
+
+
+def test_interval_is_the_t_interval_over_runs():
+    """The limits are scipy's t interval of the runs' means, at the level asked for."""
+    means = np.array([310.0, 290.0, 300.0, 296.0])
+    table = make_table({f"r{i}": {"output_tokens": [m - 5, m + 5]} for i, m in enumerate(means)})
+    settings = Settings(bucket=2, level=0.9)
+    (point,) = degradation_curve(table, "output_tokens", settings=settings).points
+    low, high = stats.t.interval(0.9, 3, means.mean(), stats.sem(means))
+    assert (point.low, point.high) == (pytest.approx(low, rel=1e-9), pytest.approx(high, rel=1e-9))
+
+
+def test_limits_stay_on_the_scale():
+    """An interval of a share does not leave [0, 1], nor one of a rubric the rubric."""
+    runs = {"a": {"adherence": [1], "quality": [4]}, "b": {"adherence": [0.5], "quality": [1]}}
+    table = make_table(runs, quality_scale=(0, 4))
+    assert degradation_curve(table, "adherence").points[0].high == 1
+    assert degradation_curve(table, "adherence").points[0].low == 0
+    assert degradation_curve(table, "quality").points[0].high == 4
+    assert curve_by_turn(table, "quality").high == (4,)
+
+
+def test_no_failure_in_forty_runs_is_not_surely_none():
+    """Where no run fails, the upper limit is Clopper and Pearson's 0.088 for 40 runs, not 0."""
+    table = make_table({f"r{i}": {"error": [0, 0]} for i in range(40)})
+    (point,) = degradation_curve(table, "error", settings=Settings(bucket=2)).points
+    assert (point.value, point.low) == (0, 0)
+    assert point.high == pytest.approx(0.0881, abs=5e-5)
 
 
 def test_one_run_has_values_and_says_why_no_interval():

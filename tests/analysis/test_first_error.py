@@ -109,7 +109,7 @@ def test_left_out_runs_add_up():
         "run of a sub-agent": 1,
         "run without a turn": 1,
         "run without a value for the rule": 1,
-        "run with fewer than 5 graded turns": 1,
+        "run with fewer than 5 turns that have a value": 1,
     }
     assert found.n_runs + sum(found.n_excluded.values()) == table.n_runs
     assert found.n_events + found.n_censored == found.n_runs

@@ -10,7 +10,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy import stats
 
-from turncurve.stats.curve import MeanCurve, cell_means, mean_curve, simultaneous_band
+from turncurve.stats.curve import (
+    MeanCurve,
+    cell_means,
+    mean_curve,
+    simultaneous_band,
+    within_scale,
+)
+from turncurve.stats.proportion import clopper_pearson
 
 NAN = np.nan
 
@@ -28,7 +35,17 @@ def some_data(
 
 
 def assert_same(a: MeanCurve, b: MeanCurve, *, rtol: float = 1e-12) -> None:
-    for name in ("bucket", "n_runs", "n_turns", "value", "std_error", "df", "low", "high"):
+    for name in (
+        "bucket",
+        "n_runs",
+        "n_turns",
+        "n_units",
+        "value",
+        "std_error",
+        "df",
+        "low",
+        "high",
+    ):
         assert_allclose(getattr(a, name), getattr(b, name), rtol=rtol, atol=1e-12, err_msg=name)
 
 
@@ -189,6 +206,35 @@ def test_lower_band_is_one_sided():
     both = simultaneous_band(values, run, bucket, rng=rng)
     assert np.isinf(low.high).all()
     assert (low.low > both.low).all()
+
+
+def test_all_units_at_an_end_of_the_scale():
+    """The other limit is Clopper and Pearson's for no success among the units, at either end."""
+    for value, n in ((0.0, 5), (1.0, 30)):
+        curve = within_scale(mean_curve([value] * n, np.arange(n), np.zeros(n)), 0, 1)
+        exact = clopper_pearson(int(value) * n, n)
+        assert_allclose([curve.low[0], curve.high[0]], [exact.low, exact.high], rtol=1e-9)
+
+
+def test_agreement_inside_or_off_the_scale_is_left_alone():
+    """Equal values inside a scale, or without a known scale, keep what their spread says."""
+    inside = mean_curve([0.5] * 4, np.arange(4), np.zeros(4))
+    assert_same(within_scale(inside, 0, 1), inside)
+    unknown = mean_curve([0.0] * 4, np.arange(4), np.zeros(4))
+    assert_same(within_scale(unknown, 0, None), unknown)
+    assert_same(within_scale(unknown, None, None), unknown)
+
+
+def test_limits_are_cut_to_the_scale():
+    """A t interval that leaves the scale ends at its end; NaN limits stay NaN."""
+    curve = mean_curve([0.9, 1.0, 0.5], [0, 1, 0], [0, 0, 1])
+    cut = within_scale(curve, 0, 1)
+    assert (curve.high[0], cut.high[0], cut.low[0]) == (
+        pytest.approx(1.585, abs=5e-4),
+        1,
+        curve.low[0],
+    )
+    assert np.isnan(cut.low[1])
 
 
 def simulated(

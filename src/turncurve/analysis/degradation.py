@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from turncurve.analysis.axes import Place, bounds_of, bucket_of, default_width, place
 from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
+from turncurve.analysis.quality import scale_of
 from turncurve.analysis.settings import Axis, Settings
 from turncurve.errors import UnknownNameError
-from turncurve.stats.curve import MeanCurve, mean_curve
+from turncurve.stats.curve import MeanCurve, mean_curve, within_scale
 from turncurve.table import TurnTable
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -133,8 +134,8 @@ def degradation_curve(
     Every run weighs the same in a bucket, and the interval is a t interval over runs. Runs of
     sub-agents are left out: they belong to their parents. The balanced panel keeps the runs that
     reach at least as far as half of all runs do, and cuts the curve there, so that every point is
-    over the same runs; it removes change of composition, and is itself misleading where low quality
-    makes runs end.
+    over the same runs, missing values apart; it removes change of composition, and is itself
+    misleading where low quality makes runs end.
 
     Args:
         table: The runs.
@@ -162,7 +163,7 @@ def curve_by_turn(table: TurnTable, signal: str, settings: Settings | None = Non
     """
     by_turn = replace(settings or Settings(), axis="turn", bucket=1)
     frame = lay_out(table, signal, by_turn)
-    curve = mean_curve(frame.values, frame.run, frame.bucket, level=by_turn.level)
+    curve = _fitted(frame, np.ones(len(frame.rows), dtype=np.bool_), "run")
     n = int(table.turn[own_runs(table)[table.run]].max(initial=0))
 
     def spread(values: FloatArray) -> tuple[float | None, ...]:
@@ -247,14 +248,10 @@ def curve_over(
     min_turns: float | None = None,
 ) -> Curve:
     """The curve over some of a frame's rows; `chosen` has shape (n_rows,)."""
-    run, bucket, values = frame.run[chosen], frame.bucket[chosen], frame.values[chosen]
     used = np.zeros(frame.table.n_runs, dtype=np.bool_)
-    used[run] = True
-    cluster = _scenario_codes(frame.table)[run]
-    level = frame.settings.level
-    by_run = mean_curve(values, run, bucket, level=level)
+    used[frame.run[chosen]] = True
     repeated = repeats_scenarios(frame.table, used)
-    by_scenario = mean_curve(values, run, bucket, cluster=cluster, level=level)
+    curve = _fitted(frame, chosen, unit)
     excluded = dict(frame.excluded)
     left_out = int((frame.eligible & ~used).sum())
     if left_out:
@@ -268,15 +265,28 @@ def curve_over(
         unit=unit,
         bucket=frame.width,
         min_turns=min_turns,
-        level=level,
+        level=frame.settings.level,
         n_runs=int(used.sum()),
         excluded=excluded,
-        points=_points(frame, by_scenario if unit == "scenario" else by_run),
+        points=_points(frame, curve),
         warnings=(
             *frame.place.notes,
-            *_warnings(by_run, by_scenario, unit, repeated=repeated),
+            *_warnings(curve),
+            *(_repeated(frame, chosen, curve) if repeated and unit == "run" else ()),
         ),
     )
+
+
+def _fitted(frame: Frame, chosen: BoolArray, unit: Unit) -> MeanCurve:
+    run = frame.run[chosen]
+    curve = mean_curve(
+        frame.values[chosen],
+        run,
+        frame.bucket[chosen],
+        cluster=_scenario_codes(frame.table)[run] if unit == "scenario" else None,
+        level=frame.settings.level,
+    )
+    return within_scale(curve, *scale_of(frame.table, frame.signal))
 
 
 _LEFT_OUT = {
@@ -353,24 +363,20 @@ def _estimand(frame: Frame, panel: Panel, segment: Segment | None) -> str:
     return f"Mean {frame.signal} {words}, over {runs}{part}; every run weighs the same in a bucket."
 
 
-def _warnings(
-    by_run: MeanCurve, by_scenario: MeanCurve, unit: Unit, *, repeated: bool
-) -> tuple[str, ...]:
-    warnings = []
-    alone, n = int((by_run.n_runs < 2).sum()), len(by_run.bucket)
-    if alone:
-        where = "No bucket has" if alone == n else f"{alone} of {n} buckets don't have"
-        warnings.append(
-            f"{where} a second run, so no interval: the turns of one run are no replicates."
-        )
-    if repeated and unit == "run":
-        both = (by_run.std_error > 0) & (by_scenario.std_error > 0)
-        ratio = by_scenario.std_error[both] / by_run.std_error[both]
-        wider = (
-            f" (standard errors x{np.median(ratio):.2f}, median over buckets)" if both.any() else ""
-        )
-        warnings.append(
-            "Scenarios repeat: the interval says what re-running this suite would give. For other "
-            f"scenarios of the kind, take the scenario as the unit{wider}."
-        )
-    return tuple(warnings)
+def _warnings(curve: MeanCurve) -> tuple[str, ...]:
+    alone, n = int((curve.n_units < 2).sum()), len(curve.bucket)
+    if not alone:
+        return ()
+    where = "No bucket has" if alone == n else f"In {alone} of {n} buckets there is not"
+    return (f"{where} a second run, so no interval: the turns of one run are no replicates.",)
+
+
+def _repeated(frame: Frame, chosen: BoolArray, by_run: MeanCurve) -> tuple[str]:
+    by_scenario = _fitted(frame, chosen, "scenario")
+    both = (by_run.std_error > 0) & (by_scenario.std_error > 0)
+    ratio = by_scenario.std_error[both] / by_run.std_error[both]
+    wider = f" (standard errors x{np.median(ratio):.2f}, median over buckets)" if len(ratio) else ""
+    return (
+        "Scenarios repeat: the interval says what re-running this suite would give. For other "
+        f"scenarios of the kind, take the scenario as the unit{wider}.",
+    )

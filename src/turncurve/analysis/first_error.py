@@ -286,7 +286,7 @@ def _used(
         SUBAGENT: ~own,
         NO_TURN: own & ~some_turn,
         "run without a value for the rule": own & some_turn & ~some_value,
-        f"run with fewer than {window} graded turns": own & some_value & ~times.at_risk,
+        f"run with fewer than {window} turns that have a value": own & some_value & ~times.at_risk,
     }
     counts = {why: int(runs.sum()) for why, runs in reasons.items() if runs.any()}
     return own & times.at_risk, counts

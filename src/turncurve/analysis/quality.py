@@ -90,6 +90,22 @@ def default_threshold(picked: QualitySignal) -> float | None:
     return picked.low + 0.7 * (picked.high - picked.low)
 
 
+def scale_of(table: TurnTable, signal: str) -> tuple[float | None, float | None]:
+    """Lowest and highest value that a signal can have, as far as they are known for sure."""
+    info = table.info.get(signal)
+    low, high = (info.low, info.high) if info else (None, None)
+    stated = _stated_scale(table) if signal == "quality" else None
+    return stated or (low, high)
+
+
+def _stated_scale(table: TurnTable) -> tuple[float, float] | None:
+    runs = table.runs
+    stated = ~np.isnan(runs.quality_low) & ~np.isnan(runs.quality_high)
+    if not stated.any():
+        return None
+    return float(runs.quality_low[stated].min()), float(runs.quality_high[stated].max())
+
+
 def _n_known(table: TurnTable, name: str) -> int:
     column = table.columns.get(name)
     return 0 if column is None else int(np.count_nonzero(~np.isnan(column)))
@@ -111,13 +127,10 @@ def _rubric(table: TurnTable) -> QualitySignal:
 
 
 def _scale(table: TurnTable, column: NDArray[np.float64]) -> tuple[float, float, str]:
-    runs = table.runs
     lowest, highest = float(np.nanmin(column)), float(np.nanmax(column))
-    stated = ~np.isnan(runs.quality_low) & ~np.isnan(runs.quality_high)
-    if stated.any():
-        low, high = float(runs.quality_low[stated].min()), float(runs.quality_high[stated].max())
-        differ = len({*zip(runs.quality_low[stated], runs.quality_high[stated], strict=True)}) > 1
-        return low, high, "the widest of several that the files give" if differ else "as given"
+    stated = _stated_scale(table)
+    if stated is not None:
+        return *stated, "as given"
     if lowest >= 0 and highest <= 1:
         return 0.0, 1.0, "assumed, as all scores lie in it"
     return lowest, highest, "the lowest and highest score seen, as no scale is given"

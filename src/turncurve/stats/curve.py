@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -30,6 +30,8 @@ class MeanCurve:
     n_runs: IntArray
     n_turns: IntArray
     """Turns with a value."""
+    n_units: IntArray
+    """Independent units behind the interval: runs, or clusters where they were given."""
     value: FloatArray
     std_error: FloatArray
     df: FloatArray
@@ -58,17 +60,22 @@ def cell_means(values: ArrayLike, run: ArrayLike, bucket: ArrayLike) -> Cells:
     """
     y = np.asarray(values, dtype=np.float64)
     known = ~np.isnan(y)
-    pairs = np.stack([np.asarray(bucket)[known], np.asarray(run)[known]], axis=1)
-    distinct, position = np.unique(pairs.astype(np.int64), axis=0, return_inverse=True)
-    position = position.reshape(-1)
-    n_turns = np.bincount(position, minlength=len(distinct))
-    sums = np.bincount(position, weights=y[known], minlength=len(distinct))
-    return Cells(
-        run=distinct[:, 1],
-        bucket=distinct[:, 0],
-        n_turns=n_turns.astype(np.int64),
-        value=sums / n_turns,
+    buckets, runs, position = _pairs(
+        np.asarray(bucket, dtype=np.int64)[known], np.asarray(run, dtype=np.int64)[known]
     )
+    n_turns = np.bincount(position, minlength=len(runs))
+    sums = np.bincount(position, weights=y[known], minlength=len(runs))
+    return Cells(run=runs, bucket=buckets, n_turns=n_turns.astype(np.int64), value=sums / n_turns)
+
+
+def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The distinct pairs, in rising order, and which of them each position has."""
+    if not len(first):
+        return first, second, first
+    low = second.min()
+    width = second.max() - low + 1
+    key, position = np.unique(first * width + (second - low), return_inverse=True)
+    return key // width, key % width + low, position.reshape(-1)
 
 
 def mean_curve(
@@ -103,12 +110,13 @@ def mean_curve(
     n_runs = np.bincount(at, minlength=n)
     value = np.bincount(at, weights=cells.value, minlength=n) / np.maximum(n_runs, 1)
     unit = cells.run if cluster is None else _cluster_of(cells.run, run, cluster)
-    std_error, df = _cr2(cells.value - value[at], at, unit, n_runs)
+    n_units, std_error, df = _cr2(cells.value - value[at], at, unit, n_runs)
     half = t_quantile(level, df) * std_error
     return MeanCurve(
         bucket=buckets,
         n_runs=n_runs.astype(np.int64),
         n_turns=np.bincount(at, weights=cells.n_turns, minlength=n).astype(np.int64),
+        n_units=n_units,
         value=value,
         std_error=std_error,
         df=df,
@@ -157,17 +165,32 @@ def simultaneous_band(
     half = np.full(len(curve.value), np.nan)
     half[usable] = stdtrit(curve.df[usable], 1 - tail) * curve.std_error[usable]
     high = curve.value + half if side == "both" else np.where(usable, np.inf, np.nan)
-    return MeanCurve(
-        bucket=curve.bucket,
-        n_runs=curve.n_runs,
-        n_turns=curve.n_turns,
-        value=curve.value,
-        std_error=curve.std_error,
-        df=curve.df,
-        low=curve.value - half,
-        high=high,
-        level=level,
-    )
+    return replace(curve, low=curve.value - half, high=high)
+
+
+def within_scale(curve: MeanCurve, low: float | None, high: float | None) -> MeanCurve:
+    """The curve with limits that respect the scale of the signal.
+
+    Limits outside the scale are cut to it. Where all units agree on an end of a scale that is known
+    at both ends, the spread says nothing and the t interval would have no width; the other limit is
+    then Clopper and Pearson's for 0 of n units. That holds for any quantity on the scale, as one
+    with mean m above its lowest value 0 is 0 with a chance of at most 1 - m.
+
+    Args:
+        curve: From `mean_curve`.
+        low: Lowest possible value; None if there is none or it is not known.
+        high: Highest possible value, likewise.
+    """
+    lower, upper = curve.low.copy(), curve.high.copy()
+    if low is not None and high is not None:
+        tail = (1 - curve.level) / 2
+        room = (high - low) * (1 - tail ** (1 / curve.n_units))
+        agreed = (curve.std_error == 0) & (curve.n_units > 1)
+        top, bottom = agreed & (curve.value == high), agreed & (curve.value == low)
+        lower[top] = high - room[top]
+        upper[bottom] = low + room[bottom]
+    least, most = -np.inf if low is None else low, np.inf if high is None else high
+    return replace(curve, low=np.clip(lower, least, most), high=np.clip(upper, least, most))
 
 
 def _cluster_of(runs: IntArray, run: ArrayLike, cluster: ArrayLike) -> IntArray:
@@ -178,17 +201,15 @@ def _cluster_of(runs: IntArray, run: ArrayLike, cluster: ArrayLike) -> IntArray:
 
 def _cr2(
     deviation: FloatArray, bucket: IntArray, unit: IntArray, n_runs: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Standard error and degrees of freedom of each bucket's mean; NaN with fewer than two units.
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Units, standard error and degrees of freedom of each bucket's mean; NaN with one unit.
 
     For a mean, CR2 has a closed form: with n runs in all, n_g in cluster g and a_g = 1 - n_g / n,
     V = sum(S_g**2 / a_g) / n**2, where S_g is the cluster's summed deviation.
     """
-    pairs, position = np.unique(np.stack([bucket, unit], axis=1), axis=0, return_inverse=True)
-    position = position.reshape(-1)
-    at = pairs[:, 0]
-    size = np.bincount(position, minlength=len(pairs)).astype(np.float64)
-    summed = np.bincount(position, weights=deviation, minlength=len(pairs))
+    at, _, position = _pairs(bucket, unit)
+    size = np.bincount(position, minlength=len(at)).astype(np.float64)
+    summed = np.bincount(position, weights=deviation, minlength=len(at))
     n = n_runs.astype(np.float64)
     n_buckets = len(n)
     left = 1 - size / n[at]
@@ -200,7 +221,8 @@ def _cr2(
     squares = np.bincount(at, weights=spread**2, minlength=n_buckets)
     own = np.bincount(at, weights=size**2, minlength=n_buckets)
     trace = own / n**4 + (total**2 - squares) / n**6
-    return np.sqrt(variance), 1 / (n**2 * trace)
+    n_units = np.bincount(at, minlength=n_buckets).astype(np.int64)
+    return n_units, np.sqrt(variance), 1 / (n**2 * trace)
 
 
 def _joint_tail(

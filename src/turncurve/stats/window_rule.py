@@ -14,6 +14,9 @@ from turncurve.stats.noise import Noise, estimate_noise
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 
+MOST_RUNS = 2_000
+"""How many runs the noise is estimated from at most."""
+
 _ROUNDING = 1e-12
 
 
@@ -140,7 +143,7 @@ def false_alarm_chance(
     Each draw takes a real run's starting level and length, and adds noise like that of all runs
     (`estimate_noise`; a real decline does not count as noise). The level is the mean of the run's
     first max(10, 2 * window) values, shrunk towards the runs' mean by as much as noise alone would
-    spread such means.
+    spread such means. Of more than 2,000 runs, 2,000 are drawn to go by.
 
     Args:
         values: Quality, high is good; shape (n_turns,), NaN where a turn has none.
@@ -163,8 +166,11 @@ def false_alarm_chance(
         raise NotEnoughDataError(
             "a false-alarm chance: values in one run", need=needed, got=int(lengths.max(initial=0))
         )
-    every = np.split(y, np.cumsum(lengths)[:-1])
-    runs = [values_of for values_of in every if len(values_of) >= needed]
+    ends = np.cumsum(lengths)
+    usable = np.flatnonzero(lengths >= needed)
+    if len(usable) > MOST_RUNS:
+        usable = np.sort(rng.choice(usable, MOST_RUNS, replace=False))
+    runs = [y[ends[i] - lengths[i] : ends[i]] for i in usable]
     noise = estimate_noise(runs, stretch=max(30, 6 * window))
     level_turns = max(10, 2 * window)
     levels = _starting_levels(runs, level_turns, noise)
