@@ -75,6 +75,20 @@ def test_a_signal_without_a_column_is_listed() -> None:
     )
 
 
+def test_a_derived_signal_takes_its_sources_reason() -> None:
+    """A run without content has no repeats because of that; one with actions, by the turn."""
+    table = make_table(
+        {"a": {"repeated_action": [None, None]}, "b": {"repeated_action": [0, None]}},
+        absent={
+            "a": {"n_tool_calls": "grades hold no content"},
+            "b": {"n_tool_calls": "actions are given by name"},
+        },
+    )
+    found = of("repeated_action", table)
+    assert found is not None
+    assert found.reasons == {"grades hold no content": 2, "turn without an action": 1}
+
+
 def test_complete_signals_and_plain_counts_are_not_listed() -> None:
     """A signal with a value on every turn is no entry; nor is a count behind other signals."""
     table = make_table(

@@ -129,6 +129,7 @@ def test_correlated_turns_raise_the_expectation() -> None:
 def test_what_grows_by_itself_is_not_watched() -> None:
     """Context, cost and cumulative repeats rise in healthy runs; quality is watched first."""
     names = ("context_tokens", "cost_usd", "repeated_action", "mine", "quality", "tool_success")
+    names = (*names, "repeated_action_window")
     table = make_table({"r": {name: np.arange(20.0) for name in names}})
     found = [trend.signal for trend in trends_within_run(table, settings=SETTINGS)]
     assert found == ["quality", "mine"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.proportion import wilson
 from turncurve.table import TurnTable
@@ -43,6 +44,7 @@ class Compactions:
     why: str | None = None
 
 
+_UNKNOWN = "compactions not known"
 _SHARE = "share of runs with a compaction"
 
 
@@ -83,7 +85,7 @@ def compactions(table: TurnTable, *, level: float = 0.95) -> Compactions:
             method="Wilson",
             n_runs=n,
             n_clusters=n,
-            excluded={"compactions not known": table.n_runs - n},
+            excluded=excluded_counts({_UNKNOWN: table.n_runs - n}),
             assumptions=("runs are independent",),
         ),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.first_error import Quantile
 from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs
 from turncurve.analysis.run_lengths import CUT_SHORT, FINISHED, last_turns
@@ -78,7 +79,7 @@ def completion(table: TurnTable, settings: Settings) -> Completion:
         n_finished=int(finished.sum()),
         n_censored=int((~finished).sum()),
         n_unknown=int(unknown.sum()),
-        excluded={why: n for why, n in left_out.items() if n},
+        excluded=excluded_counts(left_out),
         quantiles=_quantiles(turns, finished, settings.level),
         quantiles_if_unknown_finished=_quantiles(turns, finished | unknown, settings.level),
         why=None if finished.any() else _why(len(turns), int(unknown.sum())),

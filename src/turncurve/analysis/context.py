@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.own_runs import own_runs
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.order_statistics import sample_quantile
@@ -152,6 +153,7 @@ def context_growth(table: TurnTable, *, level: float = 0.95) -> ContextGrowth:
     )
 
 
+_ONE_TURN = "fewer than two turns with a context size"
 _SLOPE = "median over runs of the least-squares slope of context tokens on turn"
 
 
@@ -207,7 +209,7 @@ def _median_slope(
         n_turns=n_turns,
         n_runs=n_runs,
         n_clusters=n_runs,
-        excluded={"fewer than two turns with a context size": n_known - n_runs},
+        excluded=excluded_counts({_ONE_TURN: n_known - n_runs}),
         assumptions=("runs are independent",),
         warnings=(f"{n_runs} runs are too few for an interval of a median",) if open_ended else (),
     )

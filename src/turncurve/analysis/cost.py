@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.settings import Settings
 from turncurve.stats.estimate import Estimate, absent
-from turncurve.stats.mean import mean_with_interval
+from turncurve.stats.mean import NO_SPREAD, mean_with_interval
 from turncurve.stats.ratio import ratio_of_sums
 from turncurve.table import TurnTable
 
@@ -177,13 +178,10 @@ def _per_run(usd: NDArray[np.float64], level: float) -> Estimate:
         df=mean.df,
         n_runs=mean.n,
         n_clusters=mean.n,
-        excluded={"cost not known": len(usd) - mean.n},
+        excluded=excluded_counts({"cost not known": len(usd) - mean.n}),
         assumptions=("runs are independent",),
-        warnings=() if mean.low is not None else (_NO_INTERVAL,),
+        warnings=() if mean.low is not None else (NO_SPREAD,),
     )
-
-
-_NO_INTERVAL = "one run, or runs that do not differ, give no interval"
 
 
 def _late_to_early(table: TurnTable, level: float) -> tuple[int | None, Estimate]:
@@ -210,9 +208,11 @@ def _late_to_early(table: TurnTable, level: float) -> tuple[int | None, Estimate
         n_turns=2 * ratio.n,
         n_runs=ratio.n,
         n_clusters=ratio.n,
-        excluded={f"no cost at turn {EARLY_TURN} or {late_turn}": table.n_runs - ratio.n},
+        excluded=excluded_counts(
+            {f"no cost at turn {EARLY_TURN} or {late_turn}": table.n_runs - ratio.n}
+        ),
         assumptions=("runs are independent",),
-        warnings=() if ratio.low is not None else (_NO_INTERVAL,),
+        warnings=() if ratio.low is not None else (NO_SPREAD,),
     )
 
 
@@ -236,10 +236,12 @@ def _late_turn(table: TurnTable, by_turn: NDArray[np.float64]) -> int | None:
 
 def _per_success(usd: NDArray[np.float64], success: NDArray[np.float64], level: float) -> Estimate:
     used = ~np.isnan(usd) & ~np.isnan(success)
-    excluded = {
-        "outcome not known": int((~np.isnan(usd) & np.isnan(success)).sum()),
-        "cost not known": int(np.isnan(usd).sum()),
-    }
+    excluded = excluded_counts(
+        {
+            "outcome not known": int((~np.isnan(usd) & np.isnan(success)).sum()),
+            "cost not known": int(np.isnan(usd).sum()),
+        }
+    )
     n, n_succeeded, total = int(used.sum()), float(success[used].sum()), float(usd[used].sum())
     if n == 0:
         return replace(
@@ -273,5 +275,5 @@ def _per_success(usd: NDArray[np.float64], success: NDArray[np.float64], level: 
         n_clusters=n,
         excluded=excluded,
         assumptions=("runs are independent",),
-        warnings=() if ratio.low is not None else (_NO_INTERVAL,),
+        warnings=() if ratio.low is not None else (NO_SPREAD,),
     )

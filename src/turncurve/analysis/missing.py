@@ -46,6 +46,14 @@ _NOT_APPLICABLE = {
     "spiral": "turn without an action",
     "compaction": "the file does not tell whether the context was compacted",
 }
+_TOOLS = ("n_tool_errors", "n_tool_results", "n_tool_calls")
+_NEEDS = {
+    **dict.fromkeys(("tool_error", "tool_error_rate", "tool_success"), _TOOLS),
+    **dict.fromkeys(("repeated_action", "repeated_action_window"), ("n_tool_calls",)),
+    **dict.fromkeys(("repeated_action_consecutive", "retry", "spiral"), ("n_tool_calls",)),
+    "repeated_result": ("n_tool_results", "n_tool_calls"),
+}
+"""Columns without which a derived signal has no value, if a run has none of it at all."""
 _NO_FIGURE = "the file gives no figure for the turn"
 _NO_GRADE = "a grade was tried and is missing"
 
@@ -53,7 +61,8 @@ _NO_GRADE = "a grade was tried and is missing"
 def missing(table: TurnTable) -> tuple[Missing, ...]:
     """For each signal with turns that lack a value: how many, and why.
 
-    A reason that a file's reader gives for the whole run goes first, then a grade that was tried
+    A reason that a file's reader gives for the whole run goes first, or for what the signal is
+    derived from, then a grade that was tried
     and is missing, then what the signal needs and the turn does not have.
 
     Args:
@@ -73,11 +82,13 @@ def _missing(table: TurnTable, name: str) -> Missing:
     column = table.columns.get(name)
     lacking = np.ones(len(table.turn), dtype=bool) if column is None else np.isnan(column)
     reasons: Counter[str] = Counter()
-    by_run = np.bincount(table.run[lacking], minlength=table.n_runs)
+    n_lacking = np.bincount(table.run[lacking], minlength=table.n_runs)
+    n_turns = np.bincount(table.run, minlength=table.n_runs)
     excused = np.zeros(table.n_runs, dtype=bool)
-    for run, absent in enumerate(table.runs.absent):
-        if name in absent and by_run[run]:
-            reasons[absent[name]] += int(by_run[run])
+    for run in np.flatnonzero(n_lacking):
+        said = _said(table.runs.absent[run], name, nowhere=n_lacking[run] == n_turns[run])
+        if said is not None:
+            reasons[said] += int(n_lacking[run])
             excused[run] = True
     rest = lacking & ~excused[table.run]
     untold = _grade_missing(table, name) & rest
@@ -89,6 +100,13 @@ def _missing(table: TurnTable, name: str) -> Missing:
         n_turns=len(table.turn),
         reasons={reason: n for reason, n in reasons.most_common() if n},
     )
+
+
+def _said(absent: Mapping[str, str], name: str, *, nowhere: bool) -> str | None:
+    """What a run's reader says of a signal, or of what it is derived from."""
+    if name in absent or not nowhere:
+        return absent.get(name)
+    return next((absent[need] for need in _NEEDS.get(name, ()) if need in absent), None)
 
 
 def _grade_missing(table: TurnTable, name: str) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from turncurve.signals.repetition import retries
 from turncurve.stats.estimate import Estimate, absent
+from turncurve.stats.mean import NO_SPREAD
 from turncurve.stats.ratio import ratio_of_sums
 from turncurve.table import TurnTable
 
@@ -122,11 +123,8 @@ def _rate(table: TurnTable, name: str, weight: NDArray[np.int64], level: float) 
         n_runs=len(runs),
         n_clusters=len(runs),
         assumptions=("runs are independent",),
-        warnings=() if ratio.low is not None else (_NO_INTERVAL,),
+        warnings=() if ratio.low is not None else (NO_SPREAD,),
     )
-
-
-_NO_INTERVAL = "one run, or runs that do not differ, give no interval"
 
 
 def _spirals(table: TurnTable) -> tuple[Spiral, ...] | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.first_error import Quantile
 from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.regrounding import Regrounding, regrounding_interval
@@ -18,7 +19,7 @@ from turncurve.analysis.turn_quantiles import turn_quantiles
 from turncurve.stats.cusum import Direction, calibrated_cusum, false_alarm_if_correlated
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.lag_one import lag_one_correlation
-from turncurve.stats.mean import mean_with_interval
+from turncurve.stats.mean import NO_SPREAD, mean_with_interval
 from turncurve.stats.proportion import wilson
 from turncurve.stats.slope import slopes_within
 from turncurve.stats.survival import kaplan_meier
@@ -33,10 +34,12 @@ MIN_TURNS = 8
 """Turns that a run needs for a slope."""
 CORRELATED = 0.05
 """Correlation of neighbouring turns from which the false-alarm rate is worked out anew."""
+MOST_SIMULATED = 100
+"""Longest run in that simulation; the rate hardly depends on the length."""
 
 FIRST = (
     *("quality", "error", "adherence", "schema_valid", "tool_error_rate"),
-    *("repeated_action_window", "output_tokens"),
+    *("repeated_action_consecutive", "output_tokens"),
 )
 """Signals in the order that a reader wants them; others follow by name."""
 SKIPPED = frozenset(
@@ -44,8 +47,10 @@ SKIPPED = frozenset(
         # These grow with the turn in every run, healthy or not.
         *("context_tokens", "cached_input_tokens", "cost_usd", "repeated_action"),
         *("repeated_result", "started_at", "phase_explore"),
+        # A trailing window fills up over the first turns, and its neighbours share nine actions.
+        "repeated_action_window",
         # These say what another signal says.
-        *("tool_success", "tool_error", "repeated_action_consecutive", "retry", "spiral"),
+        *("tool_success", "tool_error", "retry", "spiral"),
     }
 )
 
@@ -119,8 +124,8 @@ def trends_within_run(table: TurnTable, *, settings: Settings) -> tuple[Trend, .
     in the signal's bad direction, whose limit is calibrated on the run itself (see
     `stats.cusum.calibrated_cusum`), so that a run in which nothing changes alarms with probability
     at most .05 over its whole length. Runs with fewer than 16 values are not watched, and counted.
-    Signals that grow in every healthy run (context, cost, cumulative repeats) and the runs of
-    sub-agents are left out.
+    Signals that grow in every healthy run (context, cost, cumulative repeats), those that
+    are a trailing mean, and the runs of sub-agents are left out.
 
     Args:
         table: Runs with signals; NaN is skipped.
@@ -185,7 +190,7 @@ def _trend(table: TurnTable, info: SignalInfo, settings: Settings) -> Trend:
         alarms=tuple(alarms),
         slope=_slope(table, info.name, settings.level),
         autocorrelation=correlation,
-        excluded=_counted(
+        excluded=excluded_counts(
             {f"fewer than {2 * BASELINE_TURNS} turns with a value": table.n_runs - n}
         ),
         warnings=_warnings(correlation, rate),
@@ -194,10 +199,6 @@ def _trend(table: TurnTable, info: SignalInfo, settings: Settings) -> Trend:
 
 
 _DIRECTION: Mapping[str | None, Direction] = {"high": "down", "low": "up", None: "either"}
-
-
-def _counted(excluded: Mapping[str, int]) -> dict[str, int]:
-    return {reason: n for reason, n in excluded.items() if n}
 
 
 def _share(signal: str, n_alarmed: int, n: int, level: float) -> Estimate:
@@ -227,7 +228,7 @@ def _false_alarm_here(
     if len(counts) == 0 or correlation is None or correlation < CORRELATED:
         return FALSE_ALARM
     found = false_alarm_if_correlated(
-        int(np.median(counts)),
+        min(int(np.median(counts)), MOST_SIMULATED),
         correlation,
         rng=rng,
         baseline=BASELINE_TURNS,
@@ -280,17 +281,16 @@ def _slope(table: TurnTable, signal: str, level: float) -> Estimate:
         n_turns=int(known.sum()),
         n_runs=mean.n,
         n_clusters=mean.n,
-        excluded=_counted({f"fewer than {MIN_TURNS} turns with a value": table.n_runs - mean.n}),
+        excluded=excluded_counts(
+            {f"fewer than {MIN_TURNS} turns with a value": table.n_runs - mean.n}
+        ),
         assumptions=("runs are independent", "each run weighs the same, however short"),
-        warnings=() if mean.low is not None else (_NO_INTERVAL,),
+        warnings=() if mean.low is not None else (NO_SPREAD,),
     )
 
 
-_NO_INTERVAL = "one run, or runs that do not differ, give no interval"
-
-
 def _warnings(correlation: float | None, rate: float) -> tuple[str, ...]:
-    if correlation is None or correlation < CORRELATED:
+    if correlation is None or rate < FALSE_ALARM + 0.01:
         return ()
     return (
         f"neighbouring turns resemble each other (correlation {correlation:.2f}): a run in which "

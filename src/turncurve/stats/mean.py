@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.quantiles import t_quantile
 
+NO_SPREAD = "one run, or runs that do not differ, give no interval"
+"""Why a mean or a ratio over runs may have no interval."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean:
