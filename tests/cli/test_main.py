@@ -41,7 +41,7 @@ def test_version():
     [
         (["reprot"], "no command 'reprot'; known: report, formats"),
         (["report"], "Missing argument 'PATH...'"),
-        (["report", "nowhere.json"], "no such file or folder: 'nowhere.json'"),
+        (["report", "nowhere.json"], "nowhere.json: no such file or folder"),
         (["report", ".", "--bucket", "0"], "0 is not in the range x>=1"),
     ],
 )

@@ -45,11 +45,11 @@ def curve_ends(curve: Curve) -> tuple[CurvePoint, CurvePoint] | None:
 
 
 def quality_slope(report: Report) -> Estimate | None:
-    """The mean change of the quality signal by turn within a run; None without an interval."""
+    """The mean change of the quality signal by turn within a run; None where it is not known."""
     mirrored = report.quality.source == "tool_success"
     name = "tool_error_rate" if mirrored else report.quality.name
     found = next((trend.slope for trend in report.trends if trend.signal == name), None)
-    if found is None or found.value is None or found.low is None or found.high is None:
+    if found is None or found.value is None:
         return None
     return _negated(found) if mirrored else found
 
@@ -78,7 +78,7 @@ def _change(
         return f"{subject} {_of_one_run(curve, first, last)}; one run gives no interval."
     between = f"from {_at(curve, first)} to {_at(curve, last)}"
     if slope is None or slope.low is None or slope.high is None or slope.value is None:
-        return f"{subject} goes {between}; no run is long enough for a slope within runs."
+        return f"{subject} goes {between}; the slope within runs has no interval."
     rate = f"{_per_turn(slope.value)} a turn [{_per_turn(slope.low)}, {_per_turn(slope.high)}]"
     within = f"within runs it changes by {rate}, n = {counted(slope.n_runs, 'run')}"
     if slope.low <= 0 <= slope.high:

@@ -151,7 +151,7 @@ def _others(report: Report) -> Iterator[str]:
         ]
         course = sparkline([p.value for p in curve.points], COURSE)
         rows.append([visible(curve.signal, 27), *cells, course])
-        places.append(tuple(place(p.start, p.end, curve.axis) for p in ends))
+        places.append(tuple(_column_head(point, curve) for point in ends))
     if rows:
         usual = Counter(places).most_common(1)[0][0]
         for row, there in zip(rows, places, strict=True):
@@ -162,6 +162,11 @@ def _others(report: Report) -> Iterator[str]:
         lines = table(["", *usual, "course"], rows, "<<<<")
         level = f"{100 * report.settings.level:g} %"
         yield section(f"other signals, first bucket to last (± {level} interval)", lines, *other)
+
+
+def _column_head(point: CurvePoint, curve: Curve) -> str:
+    label = span(point.start, point.end, curve.axis)
+    return place(point.start, point.end) if curve.axis == "turn" else label
 
 
 def _first_errors(report: Report) -> Iterator[str]:

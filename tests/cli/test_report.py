@@ -1,0 +1,287 @@
+"""`turncurve report`, from files to output and exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
+
+from founding_records import BUCKET_MEANS, founding_records
+from turncurve.cli.main import cli
+from turncurve.report.json import schema
+
+
+def run(*arguments: object, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(cli, ["report", *map(str, arguments)], input=stdin)
+
+
+def lines(records: list[dict]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.fixture
+def founding(tmp_path: Path) -> Path:
+    """The founding example as a file of JSON lines."""
+    path = tmp_path / "demo.jsonl"
+    path.write_text(lines(founding_records()))
+    return path
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """A folder with six runs of 12 turns in two files, and one file that nobody knows."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for part in range(2):
+        records = [
+            {
+                "run": f"r{part}{r}",
+                "turn": t,
+                "quality": 1 - (0.05 + 0.002 * r) * t,
+                "tool_error": t > 9,
+            }
+            for r in range(3)
+            for t in range(1, 13)
+        ]
+        (folder / f"part{part}.jsonl").write_text(lines(records))
+    (folder / "notes.txt").write_text("nothing to see")
+    return folder
+
+
+FOUNDING = ("--bucket", 10, "--window", 5, "--threshold", 0.7)
+
+
+def test_founding_example_in_json(founding):
+    """The founding example gives its published figures, to every digit, and follows the schema."""
+    result = run(founding, *FOUNDING, "--json", "-")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    Draft202012Validator(schema()).validate(report)
+    curve = [row for row in report["curves"] if row["signal"] == "quality"]
+    assert [round(row["value"], 3) for row in curve] == list(BUCKET_MEANS)
+    assert [(row["from"], row["to"], row["n_runs"], row["n_turns"]) for row in curve] == [
+        (start, start + 9, 1, 10) for start in range(1, 61, 10)
+    ]
+    assert all(row["low"] is None and row["high"] is None for row in curve)
+    assert report["first_bad_turn"] == 45
+    assert report["time_to_first_error"]["rule"] == "rolling_quality"
+    context = report["context"]
+    assert (context["start_tokens"], context["end_tokens"]) == (3850, 54000)
+    assert context["tokens_per_turn"] == 850.0
+    assert context["crosses_100k"] == 115
+    assert report["repeated_action_rate"] == 0.8
+    assert report["summary"]["n_turns"] == 60
+
+
+def test_founding_example_in_text(founding):
+    """The first lines say where quality starts and ends and when it goes bad, in 80 columns."""
+    result = run(founding, *FOUNDING)
+    assert result.exit_code == 0, result.output
+    words = " ".join(result.stdout.split())
+    assert words.startswith(
+        "Quality falls from 0.93 (turns 1-10, n = 1 run) to 0.44 (turns 51-60); one run gives no "
+        "interval. The rolling mean first drops below 0.7 at turn 45."
+    )
+    for mean in BUCKET_MEANS:
+        assert f"{mean:.3f}" in result.stdout
+    assert "850.0 a turn" in words
+    assert "100k near turn 115" in words
+    assert "0.800 of 60 actions were seen before" in words
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_with_several_runs_the_headline_has_n_and_interval(several):
+    """Several runs give an interval and a slope within runs; the verdict follows the slope."""
+    words = " ".join(run(several, "--bucket", 4, "--threshold", 0.6).stdout.split())
+    assert words.startswith(
+        "Quality falls from 0.87 [0.87, 0.87] (turns 1-4, n = 6 runs) to 0.45 [0.43, 0.47] "
+        "(turns 9-12, n = 6 runs); within runs it changes by -0.052 a turn [-0.054, -0.05], "
+        "n = 6 runs. In half of the 6 runs the rolling mean drops below 0.6 by turn 10"
+    )
+
+
+def test_unknown_file_is_named_and_changes_nothing(several):
+    """A file that no reader knows is named on stderr and listed; the status stays 0."""
+    result = run(several, "--json", "-")
+    assert result.exit_code == 0
+    assert "no reader knows" in result.stderr
+    assert [Path(name).name for name in json.loads(result.stdout)["unread"]] == ["notes.txt"]
+
+
+def test_standard_input(founding):
+    """`-` reads standard input, which the report calls by that name."""
+    result = run("-", *FOUNDING, "--json", "-", stdin=founding.read_text())
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["first_bad_turn"] == 45
+    assert report["inputs"] == [{"path": "-", "format": "turns", "n_runs": 1}]
+
+
+def test_pattern_that_the_shell_left_alone(several):
+    """A quoted pattern is expanded."""
+    report = json.loads(run(several / "*.jsonl", "--json", "-").stdout)
+    assert report["summary"]["n_runs"] == 6
+    assert report["unread"] == []
+
+
+def test_every_output_at_once(founding, tmp_path):
+    """-o takes several files, each in the form of its ending, beside one on standard output."""
+    names = ["a.html", "a.json", "a.md", "a.txt"]
+    chosen = [argument for name in names for argument in ("-o", tmp_path / name)]
+    result = run(founding, *FOUNDING, *chosen, "--markdown", "-")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "a.html").read_text().startswith("<!doctype html>")
+    assert json.loads((tmp_path / "a.json").read_text())["first_bad_turn"] == 45
+    assert (tmp_path / "a.md").read_text() == result.stdout
+    assert (tmp_path / "a.txt").read_text() == run(founding, *FOUNDING).stdout
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "a.html",
+        "a.json",
+        "a.md",
+        "a.txt",
+        "demo.jsonl",
+    ]
+    assert [line for line in result.stderr.splitlines() if line.startswith("wrote")] == [
+        f"wrote {tmp_path / name}" for name in names
+    ]
+
+
+def test_no_text_leaves_the_transcripts_out(data, tmp_path):
+    """With --no-text, nothing that was said in a run is on the page; without it, it is."""
+    for options, found in [((), True), (("--no-text",), False)]:
+        page = tmp_path / f"page{len(options)}.html"
+        assert run(data / "claude_code" / "session.jsonl", "-o", page, *options).exit_code == 0
+        assert ('id="transcript-0"' in page.read_text("utf-8")) is found
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-o", "report.pdf"], "-o report.pdf: wanted a name that ends in .html, .htm, .json"),
+        (
+            ["-o", "nowhere/report.html"],
+            "cannot write nowhere/report.html: there is no such folder",
+        ),
+        (["--json", "-", "--markdown", "-"], "only one output can go to standard output"),
+        (["--signal", "speed"], "unknown signal 'speed'; known: "),
+        (["--format", "xml"], "unknown reader 'xml'; known: claude_code, codex"),
+        (["--axis", "weeks"], "'weeks' is not one of 'turn', 'tokens', 'progress', 'event'"),
+        (["--rules", "none.yaml"], "File 'none.yaml' does not exist"),
+    ],
+)
+def test_mistakes_are_one_line_that_says_what_would_work(founding, options, said):
+    """A wrong option ends with status 2 and one line on stderr, and writes nothing."""
+    result = run(founding, *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("just words\n", "no reader knows"), ("", "no reader knows"), ('{"turn": "x"}\n', "problem")],
+)
+def test_nothing_to_read_is_status_2(tmp_path, content, said):
+    """A file without a single readable run ends with status 2 and says why, on one line or two."""
+    path = tmp_path / "odd.jsonl"
+    path.write_text(content)
+    result = run(path, "--quiet")
+    assert result.exit_code == 2
+    assert "no run could be read" in result.stderr
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_bad_record_among_good_ones(founding):
+    """A bad line is told on stderr and in problems; the status is 0, or 2 with --strict."""
+    good = founding.read_text()
+    founding.write_text(good + '{"turn": 61, "quality":\n')
+    result = run(founding, *FOUNDING, "--json", "-")
+    assert result.exit_code == 0
+    report = json.loads(result.stdout)
+    assert report["summary"]["n_turns"] == 60
+    (problem,) = report["problems"]
+    assert problem["path"] == str(founding)
+    assert problem["record"] == 61
+    assert f"{founding}:61: " in result.stderr
+    strict = run(founding, *FOUNDING, "--json", "-", "--strict")
+    assert strict.exit_code == 2
+    assert json.loads(strict.stdout) == report
+
+
+def test_chosen_signals(several):
+    """--signal names the curves; the quality signal stays on top."""
+    report = json.loads(run(several, "--signal", "tool_error", "--json", "-").stdout)
+    assert list(report["signals"]) == ["quality", "tool_error"]
+
+
+def test_target_and_production(several, founding):
+    """--target adds the re-grounding interval, --production the coverage; else both are null."""
+    plain = json.loads(run(several, "--json", "-").stdout)
+    assert plain["regrounding"] is None
+    assert plain["coverage"] is None
+    options = ("--target", 0.7, "--production", founding)
+    both = json.loads(run(several, *options, "--json", "-").stdout)
+    assert both["regrounding"]["signal"] == "quality"
+    assert both["regrounding"]["target"] == 0.7
+    assert both["coverage"]["longest_eval"] == 12
+    assert both["coverage"]["production_p90"] == 60
+    assert both["coverage"]["covered"] is False
+    words = " ".join(run(several, *options).stdout.split())
+    assert both["coverage"]["sentence"] in words
+    assert "surely stays at or above 0.7" in words
+
+
+@pytest.mark.parametrize("axis", ["turn", "tokens", "progress", "event"])
+def test_every_axis_reports(founding, axis):
+    """Each axis gives a report in every form, also where no run has the event."""
+    report = json.loads(run(founding, "--axis", axis, "--json", "-").stdout)
+    assert {row["axis"] for row in report["curves"]} <= {axis}
+    text = run(founding, "--axis", axis)
+    assert text.exit_code == 0
+    assert max(map(len, text.stdout.splitlines())) <= 80
+
+
+def test_seed_makes_it_repeatable(several):
+    """Twice the same command gives the same bytes."""
+    assert run(several, "--json", "-").stdout == run(several, "--json", "-").stdout
+
+
+def test_hostile_names_are_neutralised(tmp_path):
+    """Escape sequences in a run's id reach neither the terminal nor the Markdown."""
+    hostile = "\x1b]0;pwned\x07\x1b[2J<script>alert(1)</script>|`x`"
+    path = tmp_path / "hostile.jsonl"
+    records = [
+        {"run": hostile, "turn": t, "context_tokens": 1000 * t + (t == 20) * 90_000, "action": "a"}
+        for t in range(1, 40)
+    ]
+    path.write_text(lines(records))
+    for options in ((), ("--markdown", "-")):
+        result = run(path, *options)
+        assert result.exit_code == 0, result.output
+        assert "pwned" in result.stdout
+        assert all(c.isprintable() or c == "\n" for c in result.stdout + result.stderr)
+    assert "<script>" not in run(path, "--markdown", "-").stdout.replace("\\<", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes close otherwise there")
+def test_reader_that_goes_away_is_no_error(founding):
+    """Where the output's reader has gone, the command ends quietly with status 141."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as stdout:
+        done = subprocess.run(
+            [sys.executable, "-m", "turncurve", "report", founding],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.stderr == b""
+    assert done.returncode == 141
