@@ -44,6 +44,15 @@ class TestGrades:
         assert grade.missing_reason == "no JSON object found in grader response"
         assert any("1 grade(s)" in note for note in read(demo)[0].notes)
 
+    @pytest.mark.parametrize("mark", [True, [[]], {"code": 3}])
+    def test_parse_error_of_any_type_is_missing(self, demo, tmp_path, mark):
+        """A parse error that is no text still makes the grade missing, with a reason."""
+        [first, *_] = records(demo)
+        first["steps"][2]["raw"]["parse_error"] = mark
+        grade = read(written(tmp_path / "a.jsonl", first))[0].turns[2].grades[0]
+        assert grade.validity is None
+        assert grade.missing_reason
+
     def test_fields_of_a_grade(self, demo):
         """Grader, severity, dependency, complexity and looping are the file's."""
         grade = read(demo)[0].turns[1].grades[0]

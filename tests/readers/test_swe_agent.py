@@ -200,6 +200,17 @@ class TestIncompleteFiles:
         run = only(changed(v0, tmp_path / "a.traj", trajectory=[]))
         assert (run.turns, run.exit_type) == ((), ExitType.BUDGET)
         assert run.totals is not None
+        assert any("no turn" in note for note in run.notes)
+
+    @pytest.mark.parametrize("message", [{"role": "assistant", "is_demo": True}, 7])
+    def test_history_without_a_message_of_the_run(self, tmp_path, message):
+        """A history of nothing but demonstrations, or of no messages, is a run of no turns."""
+        path = tmp_path / "a.traj"
+        path.write_text(json.dumps({"history": [message]}))
+        run = only(path)
+        assert run.turns == ()
+        n_shown = 1 if isinstance(message, dict) else 0
+        assert sum("demonstrations" in note for note in run.notes) == n_shown
 
 
 class TestFaults:

@@ -158,7 +158,7 @@ def _grade(step: dict[str, Any], record: str, path: Path, on_problem: OnProblem)
     validity = _VALIDITY.get(as_text(step.get("validity")))
     reason = None
     if raw.get("parse_error"):
-        reason = as_text(raw["parse_error"])
+        reason = as_text(raw["parse_error"]) or "the grader's answer did not parse"
     elif validity is None:
         reason = f"wanted validity fail, neutral or pass, got {step.get('validity')!r}"
         fix = "the grade counts as missing"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ _TIMED_OUT = re.compile(
     r"^EXECUTION TIMED OUT|\A\s*The command '.{0,2000}' was cancelled because", re.M | re.S
 )
 
+_NO_TURN = "no turn: the run ended before its first step"
 _ABSENT = {
     "quality": "SWE-agent writes no score of a single turn",
     "error": "SWE-agent writes no grades",
@@ -127,7 +129,7 @@ def _run(document: Any, path: Path, on_problem: OnProblem) -> Run:
         events=exit_events(exit_, words, len(turns)),
         totals=totals,
         absent=absent_signals(turns, _ABSENT),
-        notes=tuple(_notes(history, info, place, totals)),
+        notes=(*_notes(history, info, place, totals), *(() if turns else (_NO_TURN,))),
     )
 
 
@@ -166,7 +168,7 @@ def _steps_of_history(history: list[Any]) -> list[dict[str, Any]]:
     """Steps out of a file that has only the conversation, as recorded demonstrations do."""
     own = list(filter(_is_of_run, history))
     steps = []
-    for message, answer in zip(own, [*own[1:], {}], strict=True):
+    for message, answer in pairwise([*own, {}]):
         if message.get("role") != "assistant":
             continue
         has_result = answer.get("role") in ("tool", "user")
@@ -267,7 +269,7 @@ def _totals(info: dict[str, Any]) -> Totals | None:
 def _notes(
     history: list[Any], info: dict[str, Any], place: str, totals: Totals | None
 ) -> Iterator[str]:
-    n_shown = sum(not _is_of_run(message) for message in history)
+    n_shown = sum(bool(as_mapping(message).get("is_demo")) for message in history)
     if n_shown:
         yield f"{n_shown} message(s) of demonstrations left out: they are no turns of this run"
     if place == "history":
