@@ -10,7 +10,7 @@ from turncurve.stats.estimate import Estimate
 
 FEW_RUNS = 5
 FEW_OF_ALL = 0.2
-"""Buckets with fewer runs, or a smaller share of them, are left out where others have more."""
+"""A bucket speaks for the runs if it has 5 of them, or half where they are few, and a fifth."""
 LIKELY = 0.2
 """A chance of a false alarm from which the headline mentions it."""
 SUBJECTS = {
@@ -39,7 +39,7 @@ def curve_ends(curve: Curve) -> tuple[CurvePoint, CurvePoint] | None:
     if not points:
         return None
     most = max(point.n_runs for point in points)
-    enough = min(max(FEW_RUNS, FEW_OF_ALL * most), most)
+    enough = max(FEW_OF_ALL * most, min(FEW_RUNS, most / 2))
     kept = [point for point in points if point.n_runs >= enough]
     return kept[0], kept[-1]
 

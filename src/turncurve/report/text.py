@@ -18,7 +18,7 @@ from turncurve.report.figures import (
     with_margin,
 )
 from turncurve.report.headline import curve_ends, headline
-from turncurve.report.layout import bar, facts, paragraph, section, sparkline, table, visible
+from turncurve.report.layout import WIDTH, bar, facts, paragraph, section, sparkline, table, visible
 
 BAR = 12
 COURSE = 6
@@ -160,6 +160,8 @@ def _others(report: Report) -> Iterator[str]:
             [] if len(set(places)) == 1 else ["  * from the first to the last of its own buckets"]
         )
         lines = table(["", *usual, "course"], rows, "<<<<")
+        if max(map(len, lines.splitlines())) > WIDTH:
+            lines = table(["", *usual], [row[:-1] for row in rows], "<<<")
         level = f"{100 * report.settings.level:g} %"
         yield section(f"other signals, first bucket to last (± {level} interval)", lines, *other)
 
