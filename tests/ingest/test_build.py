@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -20,6 +20,7 @@ def run(name: str, n_turns: int, **fields: object) -> Run:
     return Run(id=name, turns=turns, format="hand", path="hand.json", **fields)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=8))
 def test_each_run_owns_its_rows(lengths: list[int]) -> None:
     """Runs keep their order and their turns, those without turns included."""
@@ -118,6 +119,7 @@ def test_a_count_too_large_for_a_float_is_a_problem_of_that_run_alone() -> None:
     assert ["'output_tokens' failed" in str(problem) for problem in problems] == [True]
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.floats(allow_nan=False), max_size=30), max_size=10), st.integers(0, 3))
 def test_a_growing_array_is_a_concatenation(parts: list[list[float]], gap: int) -> None:
     """Extending is appending; growing leaves the fill value behind."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncurve.ingest import table_from_runs
@@ -34,6 +34,7 @@ def test_the_first_run_keeps_its_id_and_later_ones_are_qualified() -> None:
     assert ids == ["x", "b/x", "b/2.json/x", "b/2.json/x#2"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("xy"), st.sampled_from(["a/1", "b/1", "b/2"]))))
 def test_ids_are_unique(placed: list[tuple[str, str]]) -> None:
     """Whatever ids come from whatever files, no two runs have one id."""
@@ -90,6 +91,7 @@ def test_a_sub_agent_takes_no_trial_number() -> None:
     assert trials(run(scenario="s"), run(scenario="s", parent="r"), run(scenario="s")) == [1, 1, 2]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("st"), st.none() | st.integers(1, 4)), max_size=20))
 def test_no_two_runs_of_a_scenario_have_one_trial(given_runs: list[tuple[str, int | None]]) -> None:
     """Whatever trials the files give."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from signals.hand_made import run_of, table_of, turn
@@ -85,6 +85,7 @@ def test_volatile_keys_can_be_chosen() -> None:
     assert len({action_key(c, volatile=frozenset({"cursor"})) for c in calls}) == 2
 
 
+@settings(deadline=None)
 @given(arguments)
 def test_the_order_of_keys_does_not_matter(given_arguments: dict[str, object]) -> None:
     """Arguments in reverse order give the same key."""
@@ -92,6 +93,7 @@ def test_the_order_of_keys_does_not_matter(given_arguments: dict[str, object]) -
     assert key(**given_arguments) == key(**backwards)
 
 
+@settings(deadline=None)
 @given(arguments, names)
 def test_a_null_argument_is_as_good_as_none(given_arguments: dict[str, object], name: str) -> None:
     """Adding an argument that is null changes nothing."""
@@ -99,6 +101,7 @@ def test_a_null_argument_is_as_good_as_none(given_arguments: dict[str, object], 
     assert key(**plain, **{name: None}) == key(**plain)
 
 
+@settings(deadline=None)
 @given(arguments)
 def test_a_key_fits_an_unsigned_integer_of_64_bits(given_arguments: dict[str, object]) -> None:
     """It is at least 1, since 0 means that there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -35,6 +35,7 @@ def test_several_graders_give_the_share_that_judged_it_failing() -> None:
     assert_array_equal(columns["grade_missing"], [0])
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from([True, False, None]), max_size=4), max_size=6))
 def test_the_rate_is_over_results_of_known_status(turns: list[list[bool | None]]) -> None:
     """Results that do not tell count neither as failed nor as worked."""

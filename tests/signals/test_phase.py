@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -83,6 +83,7 @@ def test_the_words_of_a_here_document_are_no_commands() -> None:
     assert shell_phase("cat <<EOF\nrm -rf x\nEOF") == "explore"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_has_a_phase_or_none(command: str) -> None:
     """No text makes the parser fail."""

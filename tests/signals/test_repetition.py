@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -37,6 +37,7 @@ def test_the_founding_example() -> None:
     assert column("repeated_action_window", run).max() == 0
 
 
+@settings(deadline=None)
 @given(st.lists(sequences, min_size=1, max_size=4))
 def test_every_kind_follows_its_definition(runs: list[list[int]]) -> None:
     """Vectorised over several runs, each kind equals its definition written as a loop."""
@@ -49,6 +50,7 @@ def test_every_kind_follows_its_definition(runs: list[list[int]]) -> None:
     assert_allclose(table.columns["repeated_action_window"], window, rtol=1e-12)
 
 
+@settings(deadline=None)
 @given(sequences, st.permutations(range(5)))
 def test_what_an_action_is_called_does_not_matter(keys: list[int], names: list[int]) -> None:
     """Renaming the actions one to one changes no signal of repetition."""
@@ -57,6 +59,7 @@ def test_what_an_action_is_called_does_not_matter(keys: list[int], names: list[i
         assert_array_equal(plain.columns[name], renamed.columns[name])
 
 
+@settings(deadline=None)
 @given(sequences, sequences)
 def test_the_order_of_runs_does_not_matter(one: list[int], other: list[int]) -> None:
     """Two runs in the other order have the same values."""

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -19,6 +19,7 @@ def test_two_pairs_by_hand() -> None:
     assert_allclose(window_repeats_null([2, 2], 2), [2 / 3, 1 / 3], rtol=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=4), st.integers(1, 5))
 def test_it_agrees_with_counting_every_draw(counts: list[int], window: int) -> None:
     """Listing all draws of the window from the sequence gives the same probabilities."""

@@ -11,12 +11,13 @@ from turncurve.ingest.measure import Addition, Columns
 from turncurve.model import Run, Turn
 from turncurve.readers import OnProblem
 from turncurve.signals.adherence import OnTrouble, RuleBook
-from turncurve.signals.rules import load_rules
 from turncurve.signals.schema_validity import load_output_schema
 
 
 def rule_check(path: Path) -> Addition:
     """Fills `adherence` and `n_rules_applicable` from a rule file."""
+    from turncurve.signals.rules import load_rules  # noqa: PLC0415 - only where rules are given
+
     book = RuleBook(load_rules(path))
 
     def check(run: Run, columns: Columns, on_problem: OnProblem) -> dict[str, str]:

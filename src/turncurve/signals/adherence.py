@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from turncurve.errors import RuleError
 from turncurve.model import Run, Turn
 from turncurve.signals.base import FloatArray, Signal, per_turn
-from turncurve.signals.rules import Rule
 from turncurve.table import SignalInfo
+
+if TYPE_CHECKING:
+    from turncurve.signals.rules import Rule
 
 OnTrouble = Callable[[Turn, str], None]
 """Told of a rule that could not be checked on a turn, and why."""

@@ -13,7 +13,6 @@ import yaml
 
 from turncurve.errors import RuleError
 from turncurve.model import Turn
-from turncurve.signals.json_schema import JsonSchema
 
 Check: TypeAlias = Callable[[str], bool]
 """True where a text keeps the rule. Raises TimeoutError where that takes too long to tell."""
@@ -151,6 +150,8 @@ def _check(entry: _Entry, kind: str) -> Check:
     schema = entry.values[kind]
     if not isinstance(schema, dict | bool):
         raise entry.wrong(kind, "a JSON Schema")
+    from turncurve.signals.json_schema import JsonSchema  # noqa: PLC0415 - slow to import
+
     return JsonSchema(schema, where=f"{entry.where}, key {kind!r}").accepts_text
 
 

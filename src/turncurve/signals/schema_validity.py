@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,8 +12,10 @@ from turncurve.errors import RuleError
 from turncurve.model import Run, Turn
 from turncurve.signals.adherence import OnTrouble, texts_of
 from turncurve.signals.base import FloatArray, Signal, per_turn
-from turncurve.signals.json_schema import JsonSchema
 from turncurve.table import SignalInfo
+
+if TYPE_CHECKING:
+    from turncurve.signals.json_schema import JsonSchema
 
 TOOL_KEY = "x-turncurve-tool"
 """Top-level key of a schema file that names the tool whose arguments the schema is of."""
@@ -59,6 +62,8 @@ def load_output_schema(path: Path) -> OutputSchema:
     Raises:
         RuleError: The file cannot be read, is no JSON, or is no valid JSON Schema.
     """
+    from turncurve.signals.json_schema import JsonSchema  # noqa: PLC0415 - slow to import
+
     try:
         document = msgspec.json.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError, RecursionError) as problem:
