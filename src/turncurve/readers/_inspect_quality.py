@@ -164,7 +164,7 @@ def _turns_of_steps(
     the first that follows it.
     """
     if n_steps <= n_turns:
-        return {step: step + 1 for step in range(n_steps)}
+        return {step: step + 1 for step in range(n_turns)}
     found = dict[int, int]()
     step, order, is_open = 0, 0, False
     for message in messages:
