@@ -1,13 +1,17 @@
 """The group: lazily found commands, one-line errors, exit statuses."""
 
+import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from turncurve import __version__
 from turncurve.cli.main import COMMANDS, cli
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments):
@@ -60,3 +64,13 @@ def test_module_runs_as_the_command():
         [sys.executable, "-m", "turncurve", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"turncurve, version {__version__}\n"
+
+
+def test_reference_page_is_fresh():
+    """The page of the command line is what the commands' help says today."""
+    spec = importlib.util.spec_from_file_location("t", ROOT / "tools/make_cli_docs.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.PAGE.read_text("utf-8") == tool.page(), "run: make docs"
+    for name in COMMANDS:
+        assert f"## turncurve {name}\n" in tool.page()

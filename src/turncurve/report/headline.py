@@ -13,6 +13,8 @@ FEW_OF_ALL = 0.2
 """A bucket speaks for the runs if it has 5 of them, or half where they are few, and a fifth."""
 LIKELY = 0.2
 """A chance of a false alarm from which the headline mentions it."""
+NOTHING = "nothing can stand for quality: "
+
 SUBJECTS = {
     "grades": "The share of failing turns",
     "rubric": "Quality",
@@ -26,7 +28,7 @@ def headline(report: Report) -> str:
         return f"Nothing to report: {counted(report.summary.n_runs, 'run')}, and not one turn."
     ends = curve_ends(report.curves[0]) if report.quality.name and report.curves else None
     if ends is None:
-        return f"No quality signal: {report.quality.why.removeprefix('nothing can ')}."
+        return f"No quality signal: {report.quality.why.removeprefix(NOTHING)}."
     subject = SUBJECTS[report.quality.source]
     change = _change(subject, report.curves[0], ends, quality_slope(report))
     rolling = next((e for e in report.first_errors if e.rule == "rolling_quality"), None)
