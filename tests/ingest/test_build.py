@@ -119,6 +119,26 @@ def test_a_count_too_large_for_a_float_is_a_problem_of_that_run_alone() -> None:
     assert ["'output_tokens' failed" in str(problem) for problem in problems] == [True]
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [{"totals": Totals(input_tokens=10**400)}, {"turns": (Turn(index=10**30),)}],
+    ids=["totals", "turn"],
+)
+def test_a_run_that_fits_no_table_is_a_problem_and_the_others_are_kept(
+    fields: dict[str, object],
+) -> None:
+    """Its rows are not there at all, and the next run's stand where they belong."""
+    problems: list[Exception] = []
+    table = table_from_runs(
+        [run("a", 2), run("b", 1, **fields), run("c", 1)],
+        options=NO_PRICES,
+        on_problem=problems.append,
+    )
+    assert table.runs.id.tolist() == ["a", "c"]
+    assert_array_equal(table.turn, [1, 2, 1])
+    assert ["run 'b' does not fit into a table" in str(p) for p in problems] == [True]
+
+
 @settings(deadline=None)
 @given(st.lists(st.lists(st.floats(allow_nan=False), max_size=30), max_size=10), st.integers(0, 3))
 def test_a_growing_array_is_a_concatenation(parts: list[list[float]], gap: int) -> None:

@@ -60,6 +60,41 @@ def test_one_bad_file_loses_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [i.n_runs for i in result.inputs] == [2, 1, 1, 1]
 
 
+def test_a_file_that_is_gone_or_damaged_is_a_problem(tmp_path: Path) -> None:
+    """A file that cannot be opened and a packed one without a readable start lose no other."""
+    for name in ("1", "2", "4"):
+        rows(tmp_path / name, {"run": name, "turn": 1, "quality": 1})
+    (tmp_path / "3").write_bytes(b"\x1f\x8b\x08\x00 not gzip at all")
+
+    def remove_the_second(done: int, total: int) -> None:
+        assert total == 4
+        if done == 1:
+            (tmp_path / "2").unlink()
+
+    result = read_table([tmp_path], progress=remove_the_second)
+    assert result.table.runs.id.tolist() == ["1", "4"]
+    assert [p.reason for p in result.problems] == [
+        "cannot be opened: No such file or directory",
+        "packed with gzip, and damaged from its start",
+    ]
+    assert result.unread == ()
+
+
+def test_a_reader_that_fails_to_look_at_a_file_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are asked, and the file is listed as unknown."""
+    install(tmp_path / "site", monkeypatch, name="blind")
+    module = tmp_path / "site/installed_reader_blind.py"
+    module.write_text(module.read_text().replace('head.startswith(b"LINES")', "1 / 0"))
+    (tmp_path / "a").write_text("x")
+    result = read_table([tmp_path / "a"])
+    assert result.unread == (str(tmp_path / "a"),)
+    assert ["failed to look at it: ZeroDivisionError" in p.reason for p in result.problems] == [
+        True
+    ]
+
+
 def test_a_listener_that_raises_stops_the_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

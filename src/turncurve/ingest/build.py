@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from turncurve.ingest.growing import GrowingArray
 from turncurve.ingest.measure import Columns, Measure
 from turncurve.model import Run, Usage
-from turncurve.signals.actions import actions
+from turncurve.signals.actions import Action, actions
 from turncurve.table import CallTable, EventTable, RunTable, SignalInfo, TurnTable
 
 _NAN = float("nan")
@@ -40,13 +40,16 @@ class TableBuilder:
         self._events: list[tuple[int, int, str]] = []
 
     def add(self, run: Run) -> None:
-        """Append one run."""
+        """Append one run; one that raises leaves the table as it was."""
         position, first = len(self._runs["id"]), len(self._turn)
         columns, absent = self._measure(run)
-        self._calls.extend(run, first)
-        self._turn.extend(np.array([turn.index for turn in run.turns], dtype=np.int64))
+        turn = np.array([turn.index for turn in run.turns], dtype=np.int64)
+        acted = list(actions(run))
+        row = _run_row(run, absent)
+        self._calls.extend(acted, first)
+        self._turn.extend(turn)
         self._extend(columns, first)
-        for name, value in _run_row(run, absent).items():
+        for name, value in row.items():
             self._runs[name].append(value)
         events = sorted(run.events, key=lambda event: event.turn)
         self._events += [(position, event.turn, event.kind) for event in events]
@@ -88,8 +91,7 @@ class _CallRows:
         self._failed: GrowingArray[np.int8] = GrowingArray(np.int8)
         self._transient: GrowingArray[np.bool_] = GrowingArray(np.bool_)
 
-    def extend(self, run: Run, first: int) -> None:
-        rows = list(actions(run))
+    def extend(self, rows: Sequence[Action], first: int) -> None:
         self._row.extend(np.array([first + action.row for action in rows], dtype=np.int64))
         self._key.extend(np.array([action.key for action in rows], dtype=np.uint64))
         self._result_key.extend(np.array([action.result_key for action in rows], dtype=np.uint64))
@@ -122,24 +124,28 @@ def _run_row(run: Run, absent: Mapping[str, str]) -> dict[str, Any]:
         "record": run.record,
         "exit_type": run.exit_type.value,
         "exit_text": run.exit_text,
-        "success": None if run.success is None else float(run.success),
-        "score": run.score,
+        "success": _real(run.success),
+        "score": _real(run.score),
         "n_turns": len(run.turns),
-        "total_input_tokens": totals.input_tokens if totals else None,
-        "total_cached_input_tokens": totals.cached_input_tokens if totals else None,
-        "total_output_tokens": totals.output_tokens if totals else None,
-        "total_cost_usd": totals.cost_usd if totals else None,
-        "quality_low": low,
-        "quality_high": high,
+        "total_input_tokens": _real(totals.input_tokens) if totals else _NAN,
+        "total_cached_input_tokens": _real(totals.cached_input_tokens) if totals else _NAN,
+        "total_output_tokens": _real(totals.output_tokens) if totals else _NAN,
+        "total_cost_usd": _real(totals.cost_usd) if totals else _NAN,
+        "quality_low": _real(low),
+        "quality_high": _real(high),
         "grader_tokens": _all_tokens(run.grader_usage),
         "absent": dict(absent),
         "notes": run.notes,
     }
 
 
-def _all_tokens(usage: Usage | None) -> float | None:
+def _real(value: float | None) -> float:
+    return _NAN if value is None else float(value)
+
+
+def _all_tokens(usage: Usage | None) -> float:
     if usage is None or (usage.context_tokens is None and usage.output is None):
-        return None
+        return _NAN
     return float((usage.context_tokens or 0) + (usage.output or 0))
 
 

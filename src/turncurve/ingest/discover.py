@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from glob import glob, has_magic
 from pathlib import Path
 
 from turncurve.errors import ReadError
-from turncurve.readers import READERS, Reader
+from turncurve.readers import READERS, OnProblem, Reader
 from turncurve.readers._stream import compression, head
 
 _NO_TRACES = frozenset({"__pycache__", "node_modules"})
@@ -88,15 +88,29 @@ def explain(path: str | Path) -> Explanation:
     )
 
 
-def reader_of(file: Found, readers: Mapping[str, Reader], forced: str | None) -> Reader | None:
-    """The reader that takes a file: the forced one, or the first that recognises it."""
-    if forced is not None:
-        reader = readers[forced]
-        if file.named or not is_companion(file.path, [reader]):
-            return reader
-        return None
-    start = head(file.path)
-    return next((r for r in readers.values() if r.looks_like(start, file.path)), None)
+def reader_of(path: Path, readers: Iterable[Reader], on_problem: OnProblem) -> Reader | None:
+    """The first reader that recognises a file.
+
+    One that fails to look at it is a problem, and the next one is asked.
+
+    Raises:
+        ReadError: The file cannot be opened, or is packed and damaged from its start.
+    """
+    try:
+        packed = compression(path)
+    except OSError as problem:
+        raise ReadError(path, f"cannot be opened: {problem.strerror}") from problem
+    start = head(path)
+    if packed and not start:
+        raise ReadError(path, f"packed with {packed}, and damaged from its start")
+    for reader in readers:
+        try:
+            if reader.looks_like(start, path):
+                return reader
+        except Exception as problem:  # noqa: BLE001 - one reader fails on one file as a whole
+            reason = f"the reader {reader.name!r} failed to look at it: {problem!r}"
+            on_problem(ReadError(path, reason))
+    return None
 
 
 def recognises(reader: Reader, path: Path) -> bool:
@@ -104,7 +118,7 @@ def recognises(reader: Reader, path: Path) -> bool:
     return reader.looks_like(head(path), path)
 
 
-def is_companion(path: Path, readers: Sequence[Reader]) -> bool:
+def is_companion(path: Path, readers: Iterable[Reader]) -> bool:
     """Whether one of the readers consults such a file beside a trace."""
     return any(fnmatch(path.name, pattern) for reader in readers for pattern in reader.companions)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from turncurve.errors import ReadError, TurncurveError, UnknownNameError
+from turncurve.errors import ReadError, RuleError, TurncurveError, UnknownNameError
 from turncurve.ingest.build import TableBuilder
 from turncurve.ingest.checks import no_rules, no_schema, rule_check, schema_check
 from turncurve.ingest.discover import Found, discover, is_companion, reader_of
@@ -69,7 +69,7 @@ def read_table(
     reading = _Reading(paths, options, problems)
     builder = TableBuilder(Measure(problems.report, _additions(options)))
     for run in reading.runs(progress):
-        builder.add(run)
+        _add(builder, run, problems)
     return Ingested(
         table=compute_derived(builder.table()),
         inputs=tuple(reading.inputs),
@@ -121,10 +121,10 @@ def table_from_runs(
 
     Ids, conditions and trials are settled as for files.
     """
-    identities = Identities()
-    builder = TableBuilder(Measure(Problems(on_problem).report, _additions(options)))
+    identities, problems = Identities(), Problems(on_problem)
+    builder = TableBuilder(Measure(problems.report, _additions(options)))
     for run in runs:
-        builder.add(identities.place(run, Path(run.path)))
+        _add(builder, identities.place(run, Path(run.path)), problems)
     return compute_derived(builder.table())
 
 
@@ -175,6 +175,17 @@ def _fetch(
             return
 
 
+def _add(builder: TableBuilder, run: Run, problems: Problems) -> None:
+    """Add a run; one that does not fit into a table is a problem, and the others go on."""
+    try:
+        builder.add(run)
+    except Exception as problem:
+        if problem is problems.stop or isinstance(problem, RuleError):
+            raise
+        reason = f"run {run.id!r} does not fit into a table: {problem!r}"
+        problems.report(ReadError(run.path, reason, record=run.record))
+
+
 def _additions(options: ReadOptions) -> list[Addition]:
     return [
         rule_check(options.rules) if options.rules else no_rules,
@@ -208,16 +219,32 @@ class _Reading:
                 progress(done, len(self._files))
 
     def _read(self, file: Found) -> Iterator[Run]:
-        reader = reader_of(file, self._readers, self._options.format)
+        reader = self._reader_of(file)
         if reader is None:
-            if file.named or not is_companion(file.path, list(self._readers.values())):
-                self.unread.append(str(file.path))
             return
         n_runs = 0
         for run in read_file(reader, file.path, self._problems):
             n_runs += 1
             yield run
         self.inputs.append(Input(path=str(file.path), format=reader.name, n_runs=n_runs))
+
+    def _reader_of(self, file: Found) -> Reader | None:
+        """The reader that takes a file; one that nobody takes is listed, one that fails told."""
+        forced = self._options.format
+        if forced is not None:
+            beside = not file.named and is_companion(file.path, [self._readers[forced]])
+            return None if beside else self._readers[forced]
+        readers = self._readers.values()
+        try:
+            reader = reader_of(file.path, readers, self._problems.report)
+        except ReadError as problem:
+            if problem is self._problems.stop:
+                raise
+            self._problems.report(problem)
+            return None
+        if reader is None and (file.named or not is_companion(file.path, readers)):
+            self.unread.append(str(file.path))
+        return reader
 
 
 def read_file(reader: Reader, path: Path, problems: Problems) -> Iterator[Run]:
