@@ -61,6 +61,22 @@ def test_not_a_number_is_refused() -> None:
         embedded_json({"value": float("nan")})
 
 
+@pytest.mark.parametrize(
+    ("headline", "first", "rest"),
+    [
+        ("Quality holds at 0.95.", "Quality holds at 0.95.", None),
+        ("It falls by 0.2 [0.1, 0.3]; so do runs.", "It falls by 0.2 [0.1, 0.3].", "So do runs."),
+        ("It falls to 0.5. In half it fell.", "It falls to 0.5.", "In half it fell."),
+    ],
+)
+def test_headline_is_set_in_two_sizes(headline: str, first: str, rest: str | None) -> None:
+    """The first statement of the headline is the heading, the rest a paragraph below it."""
+    page = "".join(render_html({"headline": headline}))
+    assert f">{first}</h1>" in page
+    assert (f'<p class="standfirst">{rest}</p>' in page) is (rest is not None)
+    assert ('<p class="standfirst">' in page) is (rest is not None)
+
+
 def test_hostile_strings_add_no_element(runs: list[Run], document: dict[str, Any]) -> None:
     """A page full of hostile strings has the same elements as a harmless one."""
     hostile = json.loads(json.dumps(document).replace("astropy", json.dumps(HOSTILE)[1:-1]))
@@ -216,6 +232,15 @@ def test_details_put_the_worst_run_first(runs: list[Run]) -> None:
     assert ids == sorted(means, key=lambda run: means[run])
     ids = [row["id"] for row in details(table, quality="quality", better="low").run_rows()]
     assert ids == sorted(means, key=lambda run: -means[run])
+
+
+def test_details_hold_the_quality_signal_whatever_it_is(runs: list[Run]) -> None:
+    """A quality signal that is no curve of its own, like tool success, still has its values."""
+    table = table_of(runs)
+    hidden = replace(table.info["quality"], curve=False)
+    table = table.with_columns({}, {"quality": hidden})
+    assert "quality" in details(table, quality="quality").signals
+    assert "quality" not in details(table).signals
 
 
 def test_details_round_and_mark_the_missing(runs: list[Run]) -> None:

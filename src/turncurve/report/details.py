@@ -83,7 +83,9 @@ def details(
     signals = tuple(
         name
         for name, info in table.info.items()
-        if info.curve and name in table.columns and not np.isnan(table.columns[name]).all()
+        if (info.curve or name == quality)
+        and name in table.columns
+        and not np.isnan(table.columns[name]).all()
     )
     lengths = np.diff(table.offsets)
     order = np.argsort(_badness(table, quality, better), kind="stable")[::-1]

@@ -37,6 +37,7 @@ SCRIPTS = (
     "figure",
     "tables",
     "summary",
+    "curve",
     "curves",
     "survival",
     "findings",
@@ -51,6 +52,7 @@ SCRIPTS = (
 STYLES = ("base", "charts", "sheet", "print")
 
 _CAPS = (DEFAULT_CAP, 8_000, 4_000, 2_000, 1_000, 500, 250)
+_LONG_HEADLINE = 90
 _SMALLEST_SHARE = 12_000
 """Bytes below which a run's transcript is not worth its place on a crowded page."""
 
@@ -144,10 +146,13 @@ def _front(
     app = "\n".join(_read(f"js/{name}.js") for name in SCRIPTS)
     scripts = (_read("vendor/plot.min.js"), f'(() => {{\n"use strict";\n{app}\n}})();\n')
     headline = str(document.get("headline") or "Report on agent runs")
+    first, rest = _halves(headline)
     slots = {
         "policy": html.escape(_policy(scripts)),
         "title": html.escape(f"turncurve: {headline}"),
-        "headline": html.escape(headline),
+        "size": ' class="long"' if len(first) > _LONG_HEADLINE else "",
+        "headline": html.escape(first),
+        "standfirst": f'<p class="standfirst">{html.escape(rest)}</p>' if rest else "",
         "styles": "\n".join(_read(f"css/{name}.css") for name in STYLES),
         "version": html.escape(str(document.get("turncurve_version") or "")),
     }
@@ -160,6 +165,15 @@ def _front(
     if details is not None:
         for number, signal in enumerate(details.signals):
             yield _packed("values", number, json.dumps(details.values(signal)))
+
+
+def _halves(headline: str) -> tuple[str, str]:
+    """The first statement of a headline, and the rest, which is set smaller."""
+    parts = re.split(r"; |(?<=\.) (?=[A-Z])", headline, maxsplit=1)
+    if len(parts) == 1:
+        return headline, ""
+    first, rest = parts
+    return first.rstrip(".") + ".", rest[:1].upper() + rest[1:]
 
 
 def _policy(scripts: Iterable[str]) -> str:

@@ -1,46 +1,127 @@
 /** What is missing, what went wrong in reading, what was read, and how it was computed. */
 
 function missingSection() {
-  const rows = (report.missing ?? []).filter((/** @type {any} */ each) => each.n_missing).map((/** @type {any} */ each) => [
-    signalInfo(each.signal).title, count(each.n_missing), each.n_turns ? percent(each.n_missing / each.n_turns) : ABSENT,
-    Object.entries(each.reasons ?? {}).map(([reason, n]) => `${reason} (${count(n)})`).join("; ")]);
+  const rows = (report.missing ?? [])
+    .filter((/** @type {any} */ each) => each.n_missing)
+    .map((/** @type {any} */ each) => [
+      signalInfo(each.signal).title,
+      count(each.n_missing),
+      each.n_turns ? percent(each.n_missing / each.n_turns) : ABSENT,
+      Object.entries(each.reasons ?? {})
+        .map(([reason, n]) => `${reason} (${count(n)})`)
+        .join("; "),
+    ]);
   if (!rows.length) return null;
-  return section("missing", "Missing values",
-    h("p", { class: "lead" }, "A missing value is left out of every mean; it is never counted as 0."),
-    wideTable({ caption: "Turns without a value", head: ["Signal", "Turns", "Share", "Why"], rows }));
+  return section(
+    "missing",
+    "Missing values",
+    h(
+      "p",
+      { class: "lead" },
+      "A missing value is left out of every mean; it is never counted as 0.",
+    ),
+    wideTable({
+      caption: "Turns without a value",
+      head: ["Signal", "Turns", "Share", "Why"],
+      rows,
+    }),
+  );
 }
 
 function problemsSection() {
   const problems = report.problems ?? [];
   if (!problems.length) return null;
-  return section("problems", "Problems in reading",
-    wideTable({ caption: `${plural(problems.length, "problem")}; all other records were read`, head: ["File", "Record", "What was wrong", "What would work", "Kept"],
-      rows: problems.map((/** @type {any} */ each) => [each.path, each.record ?? ABSENT, each.reason, each.fix ?? ABSENT, each.kept ? "yes" : "no"]) }));
+  return section(
+    "problems",
+    "Problems in reading",
+    wideTable({
+      caption: `${plural(problems.length, "problem")}; all other records were read`,
+      head: ["File", "Record", "What was wrong", "What would work", "Kept"],
+      rows: problems.map((/** @type {any} */ each) => [
+        each.path,
+        each.record ?? ABSENT,
+        each.reason,
+        each.fix ?? ABSENT,
+        each.kept ? "yes" : "no",
+      ]),
+    }),
+  );
 }
 
 function inputsSection() {
   const inputs = report.inputs ?? [];
   const unread = report.unread ?? [];
   if (!inputs.length && !unread.length) return null;
-  const table = wideTable({ caption: plural(inputs.length, "input"), head: ["Path", "Format", "Runs"],
-    rows: inputs.map((/** @type {any} */ each) => [each.path, each.format, count(each.n_runs)]) });
-  return section("inputs", "Inputs",
-    inputs.length > 12 ? h("details", {}, h("summary", {}, plural(inputs.length, "input")), table) : inputs.length ? table : null,
-    unread.length ? h("p", { class: "note" }, `No reader knows ${plural(unread.length, "file")}: ${unread.slice(0, 20).join(", ")}${unread.length > 20 ? ", \u2026" : ""}.`) : null);
+  const table = wideTable({
+    caption: plural(inputs.length, "input"),
+    head: ["Path", "Format", "Runs"],
+    rows: inputs.map((/** @type {any} */ each) => [each.path, each.format, count(each.n_runs)]),
+  });
+  return section(
+    "inputs",
+    "Inputs",
+    inputs.length > 12
+      ? h("details", {}, h("summary", {}, plural(inputs.length, "input")), table)
+      : inputs.length
+        ? table
+        : null,
+    conditionTable(),
+    unread.length
+      ? h(
+          "p",
+          { class: "note" },
+          `No reader knows ${plural(unread.length, "file")}: ${unread.slice(0, 20).join(", ")}${unread.length > 20 ? ", \u2026" : ""}.`,
+        )
+      : null,
+  );
+}
+
+function conditionTable() {
+  const conditions = (report.conditions ?? []).filter(
+    (/** @type {any} */ each) => each.condition !== null,
+  );
+  if (!conditions.length) return null;
+  return wideTable({
+    caption: "Conditions",
+    head: ["Condition", "Runs", "Trials"],
+    rows: conditions.map((/** @type {any} */ each) => [
+      each.condition,
+      count(each.n_runs),
+      count(each.n_trials),
+    ]),
+  });
 }
 
 function methodSection() {
-  const settings = Object.entries(report.settings ?? {}).map(([name, value]) => [sentenceCase(words(name)), value === null ? "chosen from the data" : String(value)]);
+  const settings = Object.entries(report.settings ?? {}).map(([name, value]) => [
+    sentenceCase(words(name)),
+    value === null ? "chosen from the data" : String(value),
+  ]);
   const signals = Object.keys(report.signals ?? {}).map((name) => {
     const info = signalInfo(name);
     const scale = isNumber(info.low) || isNumber(info.high) ? range(info.low, info.high) : ABSENT;
     return [info.title, name, info.unit || ABSENT, scale, info.denominator || ABSENT];
   });
-  return section("method", "How it was computed",
-    h("p", {}, "A turn is one model call with the tool calls and results that it caused; turns count from 1. A curve's value is the mean over runs: each run counts once in a bucket, however many of its turns lie there. "
-      + `Bands are ${percent(level)} intervals over runs, since turns of one run are no independent sample. A point with one run has none.`),
+  return section(
+    "method",
+    "How it was computed",
+    h(
+      "p",
+      {},
+      "A turn is one model call with the tool calls and results that it caused; turns count from 1. A curve's value is the mean over runs: each run counts once in a bucket, however many of its turns lie there. " +
+        `Bands are ${roundPercent(level)} intervals over runs, since turns of one run are no independent sample. A point with one run has none.`,
+    ),
     wideTable({ caption: "Settings", head: ["Setting", "Value"], rows: settings }),
-    wideTable({ caption: "Signals", head: ["Signal", "Name", "Unit", "Scale", "Over"], rows: signals }),
-    h("p", { class: "note" }, `Made by turncurve ${report.turncurve_version ?? ""}; data of schema version ${report.schema_version ?? ABSENT}.`,
-      details.has_text ? "" : " The text of the runs was left out of this page."));
+    wideTable({
+      caption: "Signals",
+      head: ["Signal", "Name", "Unit", "Scale", "Over"],
+      rows: signals,
+    }),
+    h(
+      "p",
+      { class: "note" },
+      `Made by turncurve ${report.turncurve_version ?? ""}; data of schema version ${report.schema_version ?? ABSENT}.`,
+      details.has_text ? "" : " The text of the runs was left out of this page.",
+    ),
+  );
 }

@@ -52,22 +52,58 @@ function curveMarks(spec, width) {
   const format = (/** @type {number} */ y) => trimmed(inUnit(y, spec.unit));
   const columns = Math.max(60, Math.floor((width - MARGIN.left - MARGIN.right) / 1.5));
   const drawn = known.length > 2 * columns ? thin(known, columns) : known;
+  const line = spec.stepped
+    ? drawn
+    : withGaps(drawn, 0.5 * Math.max(...drawn.map((point) => point.to - point.from), SHORT_GAP));
   const most = Math.max(1, ...(spec.events ?? []).map((event) => event.n_runs));
   return [
     Plot.gridY({ ticks: spec.compact ? 3 : 5, stroke: "var(--hair)", strokeOpacity: 1 }),
-    Plot.axisY({ ticks: spec.compact ? 3 : 5, tickSize: 0, tickFormat: format, label: null, fill: "var(--soft)" }),
+    Plot.axisY({
+      ticks: spec.compact ? 3 : 5,
+      tickSize: 0,
+      tickFormat: format,
+      label: null,
+      fill: "var(--soft)",
+    }),
     (spec.levels ?? []).map((line) => levelMarks(line, spec.domain)),
-    spec.faint && Plot.lineY(thin(spec.faint, columns),
-      { x: "x", y: "value", stroke: "var(--ghost)", strokeWidth: 1, strokeOpacity: 0.55, clip: true }),
-    Plot.areaY(drawn, { x: "x", y1: (/** @type {Point} */ d) => bound(d.low, low, high),
-      y2: (/** @type {Point} */ d) => bound(d.high, low, high), fill: "var(--band)", curve }),
-    Plot.ruleX(alone(known), { x: "x", y1: (/** @type {Point} */ d) => bound(d.low, low, high),
-      y2: (/** @type {Point} */ d) => bound(d.high, low, high), stroke: "var(--accent)", strokeOpacity: 0.5 }),
-    Plot.lineY(drawn, { x: "x", y: "value", stroke: "var(--accent)", strokeWidth: spec.compact ? 1.5 : 2, curve }),
+    spec.faint &&
+      Plot.lineY(withGaps(thin(spec.faint, columns), SHORT_GAP), {
+        x: "x",
+        y: "value",
+        stroke: "var(--ghost)",
+        strokeWidth: 1,
+        strokeOpacity: 0.55,
+        clip: true,
+      }),
+    Plot.areaY(line, {
+      x: "x",
+      y1: (/** @type {Point} */ d) => bound(d.low, low, high),
+      y2: (/** @type {Point} */ d) => bound(d.high, low, high),
+      fill: "var(--band)",
+      curve,
+    }),
+    Plot.ruleX(alone(known), {
+      x: "x",
+      y1: (/** @type {Point} */ d) => bound(d.low, low, high),
+      y2: (/** @type {Point} */ d) => bound(d.high, low, high),
+      stroke: "var(--accent)",
+      strokeOpacity: 0.5,
+    }),
+    Plot.lineY(line, {
+      x: "x",
+      y: "value",
+      stroke: "var(--accent)",
+      strokeWidth: spec.compact ? 1.5 : 2,
+      curve,
+    }),
     dots(spec, known, columns),
-    Plot.ruleX(spec.events ?? [], { x: "turn", y1: low,
-      y2: (/** @type {any} */ d) => low + (high - low) * (0.025 + 0.055 * d.n_runs / most),
-      stroke: "var(--event)", strokeWidth: 1.25 }),
+    Plot.ruleX(spec.events ?? [], {
+      x: "turn",
+      y1: low,
+      y2: (/** @type {any} */ d) => low + (high - low) * (0.025 + (0.055 * d.n_runs) / most),
+      stroke: "var(--event)",
+      strokeWidth: 1.25,
+    }),
   ];
 }
 
@@ -75,22 +111,38 @@ function curveMarks(spec, width) {
 function dots(spec, known, columns) {
   if (spec.stepped || known.length > columns / 5) return null;
   const few = (/** @type {Point} */ d) => d.n_runs < FEW_RUNS;
-  return Plot.dot(known, { x: "x", y: "value", r: spec.compact ? 2.5 : 4, stroke: "var(--accent)", strokeWidth: 1.75,
-    fill: (/** @type {Point} */ d) => (few(d) ? "var(--paper)" : "var(--accent)") });
+  return Plot.dot(known, {
+    x: "x",
+    y: "value",
+    r: spec.compact ? 2.5 : 4,
+    stroke: "var(--accent)",
+    strokeWidth: 1.75,
+    fill: (/** @type {Point} */ d) => (few(d) ? "var(--paper)" : "var(--accent)"),
+  });
 }
 
 /** @param {{y: number, label: string}} line @param {number[]} domain */
 function levelMarks(line, domain) {
   return [
     Plot.ruleY([line.y], { stroke: "var(--soft)", strokeDasharray: "2 3" }),
-    Plot.text([line], { x: domain[1], y: "y", text: "label", textAnchor: "end", dy: -7, fill: "var(--soft)" }),
+    Plot.text([line], {
+      x: domain[1],
+      y: "y",
+      text: "label",
+      textAnchor: "end",
+      dy: -7,
+      fill: "var(--soft)",
+    }),
   ];
 }
 
 /** Points whose interval no neighbour's joins, so that a band would not show it. @param {Point[]} known */
 function alone(known) {
-  const banded = (/** @type {Point | undefined} */ point) => point !== undefined && isNumber(point.low) && isNumber(point.high);
-  return known.filter((point, i) => banded(point) && !banded(known[i - 1]) && !banded(known[i + 1]));
+  const banded = (/** @type {Point | undefined} */ point) =>
+    point !== undefined && isNumber(point.low) && isNumber(point.high);
+  return known.filter(
+    (point, i) => banded(point) && !banded(known[i - 1]) && !banded(known[i + 1]),
+  );
 }
 
 /** @param {ChartSpec} spec @param {number} width */
@@ -107,15 +159,45 @@ function drawStrip(spec, width) {
     x: { domain: spec.domain },
     y: { domain: [0, most] },
     marks: [
-      Plot.areaY(strip, { x: "x", y: "n_runs", fill: "var(--ghost)", fillOpacity: 0.3, curve: "step-after" }),
-      Plot.lineY(strip, { x: "x", y: "n_runs", stroke: "var(--ghost)", strokeWidth: 1, curve: "step-after" }),
-      Plot.axisY([most], { tickSize: 0, label: null, fill: "var(--soft)",
-        tickFormat: (/** @type {number} */ n) => `${count(n)} ${n === 1 ? "run" : "runs"}`, fontSize: 11 }),
-      Plot.axisX({ ticks: Math.max(4, Math.floor(width / 80)), tickSize: 4, label: null, stroke: "var(--ghost)", fill: "var(--soft)",
-        tickFormat: (/** @type {number} */ x) => axisTick(x, spec.axis) }),
+      Plot.areaY(strip, {
+        x: "x",
+        y: "n_runs",
+        fill: "var(--ghost)",
+        fillOpacity: 0.3,
+        curve: "step-after",
+      }),
+      Plot.lineY(strip, {
+        x: "x",
+        y: "n_runs",
+        stroke: "var(--ghost)",
+        strokeWidth: 1,
+        curve: "step-after",
+      }),
+      Plot.axisY([most], {
+        tickSize: 0,
+        label: null,
+        fill: "var(--soft)",
+        tickFormat: (/** @type {number} */ n) => `${count(n)} ${n === 1 ? "run" : "runs"}`,
+        fontSize: 11,
+      }),
+      Plot.axisX({
+        ticks: Math.max(4, Math.floor(width / 80)),
+        tickSize: 4,
+        label: null,
+        stroke: "var(--ghost)",
+        fill: "var(--soft)",
+        tickFormat: (/** @type {number} */ x) => axisTick(x, spec.axis),
+      }),
       Plot.ruleY([0], { stroke: "var(--ghost)" }),
-      spec.compact ? null : Plot.text([spec.xLabel], { frameAnchor: "bottom-right", dy: 36, fill: "var(--soft)",
-        lineAnchor: "bottom", text: (/** @type {string} */ label) => label }),
+      spec.compact
+        ? null
+        : Plot.text([spec.xLabel], {
+            frameAnchor: "bottom-right",
+            dy: 36,
+            fill: "var(--soft)",
+            lineAnchor: "bottom",
+            text: (/** @type {string} */ label) => label,
+          }),
     ],
     style: { background: "none", color: "var(--soft)", fontSize: "12px", overflow: "visible" },
   });

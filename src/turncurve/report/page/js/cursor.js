@@ -52,25 +52,43 @@ function walkable({ walker, readout, stops, title, hint, chart, open }) {
   }
 
   const moves = /** @type {Record<string, (at: number) => number>} */ ({
-    ArrowRight: (i) => i + 1, ArrowUp: (i) => i + 1, ArrowLeft: (i) => i - 1, ArrowDown: (i) => i - 1,
-    PageUp: (i) => i + 10, PageDown: (i) => i - 10, Home: () => 0, End: () => stops.length - 1,
+    ArrowRight: (i) => i + 1,
+    ArrowUp: (i) => i + 1,
+    ArrowLeft: (i) => i - 1,
+    ArrowDown: (i) => i - 1,
+    PageUp: (i) => i + 10,
+    PageDown: (i) => i - 10,
+    Home: () => 0,
+    End: () => stops.length - 1,
   });
 
-  fill(walker, {
-    role: "slider", tabindex: 0, "aria-label": `${title}, position along the runs`,
-    "aria-valuemin": 1, "aria-valuemax": stops.length, "aria-valuenow": 1, "aria-valuetext": stops[0].label,
-    onpointermove: (/** @type {PointerEvent} */ event) => stand(stopUnder(event)),
-    onpointerleave: () => document.activeElement !== walker && leave(),
-    onclick: (/** @type {MouseEvent} */ event) => { stand(stopUnder(event)); openHere(); },
-    onfocus: () => walker.matches(":focus-visible") && stand(Math.max(at, 0)),
-    onblur: leave,
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Enter" || event.key === " ") openHere();
-      else if (Object.hasOwn(moves, event.key)) stand(moves[event.key](at));
-      else return;
-      event.preventDefault();
+  fill(
+    walker,
+    {
+      role: "slider",
+      tabindex: 0,
+      "aria-label": `${title}, position along the runs`,
+      "aria-valuemin": 1,
+      "aria-valuemax": stops.length,
+      "aria-valuenow": 1,
+      "aria-valuetext": stops[0].label,
+      onpointermove: (/** @type {PointerEvent} */ event) => stand(stopUnder(event)),
+      onpointerleave: () => document.activeElement !== walker && leave(),
+      onclick: (/** @type {MouseEvent} */ event) => {
+        stand(stopUnder(event));
+        openHere();
+      },
+      onfocus: () => walker.matches(":focus-visible") && stand(Math.max(at, 0)),
+      onblur: leave,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "Enter" || event.key === " ") openHere();
+        else if (Object.hasOwn(moves, event.key)) stand(moves[event.key](at));
+        else return;
+        event.preventDefault();
+      },
     },
-  }, [line]);
+    [line],
+  );
   leave();
 }
 

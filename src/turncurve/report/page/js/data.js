@@ -44,15 +44,27 @@ async function transcriptOf(run) {
 /** What is known of a signal. @param {string} name */
 function signalInfo(name) {
   const known = Object.hasOwn(report.signals ?? {}, name) ? report.signals[name] : {};
-  return { name, title: known.title || sentenceCase(words(name)), unit: known.unit || "",
-    better: known.better ?? null, denominator: known.denominator || "",
-    low: known.low ?? null, high: known.high ?? null };
+  return {
+    name,
+    title: known.title || sentenceCase(words(name)),
+    unit: known.unit || "",
+    better: known.better ?? null,
+    denominator: known.denominator || "",
+    low: known.low ?? null,
+    high: known.high ?? null,
+  };
 }
 
 /** Names of the signals that have a curve, the quality signal first. */
 function curveSignals() {
-  const drawn = new Set((report.curves ?? []).filter((/** @type {any} */ row) => isNumber(row.value)).map((/** @type {any} */ row) => row.signal));
+  const drawn = new Set(
+    (report.curves ?? [])
+      .filter((/** @type {any} */ row) => isNumber(row.value))
+      .map((/** @type {any} */ row) => row.signal),
+  );
   const first = report.quality_signal?.name;
-  const names = Object.keys(report.signals ?? {}).filter((name) => drawn.has(name) && name !== first);
+  const names = Object.keys(report.signals ?? {}).filter(
+    (name) => drawn.has(name) && name !== first,
+  );
   return drawn.has(first) ? [first, ...names] : names;
 }

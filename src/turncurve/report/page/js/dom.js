@@ -60,6 +60,10 @@ function byId(id) {
 function section(id, title, ...children) {
   const content = children.flat().filter(Boolean);
   if (!content.length) return null;
-  return h("section", { id, "aria-labelledby": `${id}-title` },
-    h("h2", { id: `${id}-title` }, title), content);
+  return h(
+    "section",
+    { id, "aria-labelledby": `${id}-title` },
+    h("h2", { id: `${id}-title` }, title),
+    content,
+  );
 }

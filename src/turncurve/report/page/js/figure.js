@@ -41,16 +41,32 @@ function figure(spec) {
   const signal = spec.signal;
   const opens = signal !== undefined && spec.stops.some((stop) => stop.turn !== null);
   if (spec.stops.length) {
-    walkable({ walker, readout, stops: spec.stops, title: spec.title, hint: spec.hint ?? "", chart: () => chart,
-      open: opens ? (turn) => openSheet(/** @type {string} */ (signal), turn) : null });
+    walkable({
+      walker,
+      readout,
+      stops: spec.stops,
+      title: spec.title,
+      hint: spec.hint ?? "",
+      chart: () => chart,
+      open: opens ? (turn) => openSheet(/** @type {string} */ (signal), turn) : null,
+    });
   }
   if (!opens) plot.classList.add("still");
   new ResizeObserver(() => chart && draw()).observe(plot);
   pending.push(draw);
-  figures.push({ screen: () => draw(), paper: () => draw(plot.closest(".pair, .multiples") ? PRINTED.half : PRINTED.whole, 0.72) });
+  figures.push({
+    screen: () => draw(),
+    paper: () => draw(plot.closest(".pair, .multiples") ? PRINTED.half : PRINTED.whole, 0.72),
+  });
   const { button, numbers } = tableToggle(spec);
-  return h("figure", {}, h("figcaption", {}, h("h3", {}, spec.title), spec.caption ?? null),
-    plot, h("div", { class: "under" }, readout, button), numbers);
+  return h(
+    "figure",
+    {},
+    h("figcaption", {}, h("h3", {}, spec.title), spec.caption ?? null),
+    plot,
+    h("div", { class: "under" }, readout, button),
+    numbers,
+  );
 }
 
 /** Draws the next figure that waits; false when none is left. */
@@ -71,11 +87,27 @@ function drawForScreen() {
 
 /** @param {FigureSpec} spec */
 function tableToggle(spec) {
-  const numbers = h("div", { class: "scroll numbers", hidden: true, tabindex: 0, role: "region", "aria-label": `${spec.title}, numbers` });
-  const button = h("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => {
-    if (!numbers.firstChild) numbers.append(dataTable(spec.table));
-    numbers.hidden = !numbers.hidden;
-    button.setAttribute("aria-expanded", String(!numbers.hidden));
-  } }, "Numbers", h("span", { class: "visually-hidden" }, ` of ${spec.title}`));
+  const numbers = h("div", {
+    class: "scroll numbers",
+    hidden: true,
+    tabindex: 0,
+    role: "region",
+    "aria-label": `${spec.title}, numbers`,
+  });
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      "aria-expanded": "false",
+      onclick: () => {
+        if (!numbers.firstChild) numbers.append(dataTable(spec.table));
+        numbers.hidden = !numbers.hidden;
+        button.setAttribute("aria-expanded", String(!numbers.hidden));
+      },
+    },
+    "Numbers",
+    h("span", { class: "visually-hidden" }, ` of ${spec.title}`),
+  );
   return { button, numbers };
 }

@@ -10,12 +10,17 @@ function isNumber(value) {
 
 /** @param {number} value @param {number} digits */
 function fixed(value, digits) {
-  return value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace("-", "\u2212");
+  return value
+    .toFixed(digits)
+    .replace(/^-(0\.?0*)$/, "$1")
+    .replace("-", "\u2212");
 }
 
 /** A count with thousands apart. @param {any} value */
 function count(value) {
-  return isNumber(value) ? Math.round(value).toLocaleString("en-US").replace("-", "\u2212") : ABSENT;
+  return isNumber(value)
+    ? Math.round(value).toLocaleString("en-US").replace("-", "\u2212")
+    : ABSENT;
 }
 
 /** @param {any} n @param {string} noun @param {string} [plural] */
@@ -30,7 +35,9 @@ function short(value) {
   if (size >= 100) return fixed(value, Number.isInteger(value) ? 0 : 1);
   if (size >= 10) return fixed(value, Number.isInteger(value) ? 0 : 1);
   if (size >= 1) return fixed(value, Number.isInteger(value) ? 0 : 2);
-  return size === 0 ? "0" : fixed(value, size >= 0.1 ? 3 : Math.min(8, 2 - Math.floor(Math.log10(size))));
+  return size === 0
+    ? "0"
+    : fixed(value, size >= 0.1 ? 3 : Math.min(8, 2 - Math.floor(Math.log10(size))));
 }
 
 /** @param {number} value */
@@ -54,9 +61,17 @@ function dollars(value) {
   return `$${text}`.replace("$\u2212", "\u2212$");
 }
 
-/** @param {number} value */
+/** One decimal, or two digits of what is below one percent. @param {number} value */
 function percent(value) {
-  return `${fixed(100 * value, Math.abs(value) < 0.1 && value !== 0 ? 1 : 0)}\u202f%`;
+  const size = Math.abs(100 * value);
+  if (size === 0 || size === 100) return `${fixed(100 * value, 0)}\u202f%`;
+  const digits = size >= 0.95 ? 1 : Math.min(6, 1 - Math.floor(Math.log10(size)));
+  return `${fixed(100 * value, digits)}\u202f%`;
+}
+
+/** A share that stands in a heading: 95 %, 2.5 %. @param {number} value */
+function roundPercent(value) {
+  return trimmed(percent(value));
 }
 
 /**

@@ -3,19 +3,37 @@
 function start() {
   startTheme();
   fillMasthead();
-  const parts = [qualitySection, panelSection, signalsSection, survivalSection, contextSection, costSection, completionSection,
-    trendSection, missingSection, problemsSection, inputsSection, methodSection];
+  const parts = [
+    qualitySection,
+    panelSection,
+    segmentSection,
+    signalsSection,
+    survivalSection,
+    contextSection,
+    costSection,
+    completionSection,
+    trendSection,
+    missingSection,
+    problemsSection,
+    inputsSection,
+    methodSection,
+  ];
   const main = byId("main");
   const first = parts[0]();
   main.append(first);
   drawNext();
-  requestAnimationFrame(() => setTimeout(() => {
-    performance.mark("turncurve:first-curve");
-    const rest = parts.slice(1).map((part) => part()).filter((part) => part !== null);
-    main.append(...rest);
-    fillContents([first, ...rest]);
-    drawRest();
-  }));
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      performance.mark("turncurve:first-curve");
+      const rest = parts
+        .slice(1)
+        .map((part) => part())
+        .filter((part) => part !== null);
+      main.append(...rest);
+      fillContents([first, ...rest]);
+      drawRest();
+    }),
+  );
   addEventListener("beforeprint", drawForPaper);
   addEventListener("afterprint", drawForScreen);
 }

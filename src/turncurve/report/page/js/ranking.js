@@ -37,14 +37,26 @@ function lastTurn() {
 /** How a run ended, in words. @param {any} run */
 function outcome(run) {
   const ended = run.exit_type && run.exit_type !== "unknown" ? words(run.exit_type) : null;
-  const result = run.success === true ? "succeeded" : run.success === false ? "failed" : "outcome unknown";
-  const known = ended === "success finish" ? "finished, succeeded" : ended === "fail finish" ? "finished, failed" : ended ? `${ended}, ${result}` : result;
+  const result =
+    run.success === true ? "succeeded" : run.success === false ? "failed" : "outcome unknown";
+  const known =
+    ended === "success finish"
+      ? "finished, succeeded"
+      : ended === "fail finish"
+        ? "finished, failed"
+        : ended
+          ? `${ended}, ${result}`
+          : result;
   return `${known}; ${plural(run.n_turns, "turn")}`;
 }
 
 /** What tells the run from others beside its id. @param {any} run */
 function aboutRun(run) {
-  const parts = [run.scenario && !String(run.id).includes(run.scenario) ? run.scenario : null,
-    isNumber(run.trial) && run.trial > 1 ? `trial ${run.trial}` : null, run.condition, run.model];
+  const parts = [
+    run.scenario && !String(run.id).includes(run.scenario) ? run.scenario : null,
+    isNumber(run.trial) && run.trial > 1 ? `trial ${run.trial}` : null,
+    run.condition,
+    run.model,
+  ];
   return [...parts.filter(Boolean), outcome(run)].join(", ");
 }

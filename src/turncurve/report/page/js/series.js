@@ -23,8 +23,17 @@ const FEW_RUNS = 5;
 function pointsOf(rows, signal) {
   return (rows ?? [])
     .filter((row) => row.signal === signal)
-    .map((row) => ({ x: (row.from + row.to) / 2, from: row.from, to: row.to, value: row.value,
-      low: row.low, high: row.high, n_runs: row.n_runs, n_turns: row.n_turns, partial: Boolean(row.partial) }))
+    .map((row) => ({
+      x: (row.from + row.to) / 2,
+      from: row.from,
+      to: row.to,
+      value: row.value,
+      low: row.low,
+      high: row.high,
+      n_runs: row.n_runs,
+      n_turns: row.n_turns,
+      partial: Boolean(row.partial),
+    }))
     .sort((a, b) => a.x - b.x);
 }
 
@@ -37,8 +46,15 @@ function turnPoints(signal) {
   const known = Object.hasOwn(report.by_turn ?? {}, signal) ? report.by_turn[signal] : null;
   if (!known) return [];
   return known.turn.map((/** @type {number} */ turn, /** @type {number} */ i) => ({
-    x: turn, from: turn, to: turn, value: known.value[i], low: known.low?.[i] ?? null,
-    high: known.high?.[i] ?? null, n_runs: known.n_runs[i], n_turns: known.n_turns?.[i] ?? 0, partial: false,
+    x: turn,
+    from: turn,
+    to: turn,
+    value: known.value[i],
+    low: known.low?.[i] ?? null,
+    high: known.high?.[i] ?? null,
+    n_runs: known.n_runs[i],
+    n_turns: known.n_turns?.[i] ?? 0,
+    partial: false,
   }));
 }
 
@@ -66,22 +82,45 @@ function thin(points, columns) {
   });
 }
 
+/** Turns without a value that a turn-by-turn line still bridges. */
+const SHORT_GAP = 5;
+
+/**
+ * The points with a hole where nothing is known over more than `gap`, so that no line bridges it.
+ * @param {Point[]} points
+ * @param {number} gap
+ */
+function withGaps(points, gap) {
+  return points.flatMap((point, i) => {
+    const before = points[i - 1];
+    return before && point.from - before.to > gap
+      ? [{ ...before, value: NaN, low: NaN, high: NaN }, point]
+      : [point];
+  });
+}
+
 /**
  * The points where a step of the number of runs begins, for the n strip.
  * @param {Point[]} points
  */
 function steps(points) {
-  return points.filter((point, i) => i === 0 || i === points.length - 1 || point.n_runs !== points[i - 1].n_runs);
+  return points.filter(
+    (point, i) => i === 0 || i === points.length - 1 || point.n_runs !== points[i - 1].n_runs,
+  );
 }
 
 /** @param {Point} point @param {string} axis */
 function place(point, axis) {
   if (axis === "turn") {
-    return point.from === point.to ? `turn ${count(point.from)}` : `turns ${count(point.from)}${DASH}${count(point.to)}`;
+    return point.from === point.to
+      ? `turn ${count(point.from)}`
+      : `turns ${count(point.from)}${DASH}${count(point.to)}`;
   }
   if (axis === "tokens") return `${tokens(point.from)} to ${tokens(point.to)} tokens`;
   if (axis === "progress") return `${percent(point.from)} to ${percent(point.to)} of the run`;
-  return point.from === point.to ? `offset ${short(point.from)}` : `offset ${short(point.from)} to ${short(point.to)}`;
+  return point.from === point.to
+    ? `offset ${short(point.from)}`
+    : `offset ${short(point.from)} to ${short(point.to)}`;
 }
 
 /** A point in words: value, interval, n. @param {Point} point @param {string} unit */
@@ -107,6 +146,8 @@ function describe(points, title, unit, axis) {
   const sorted = [...known].sort((a, b) => Number(a.value) - Number(b.value));
   const low = sorted[0];
   const high = sorted[sorted.length - 1];
-  return `${title}: ${inWords(first, unit)} at ${place(first, axis)}; ${inWords(last, unit)} at ${place(last, axis)}. `
-    + `Lowest ${inUnit(low.value, unit)} at ${place(low, axis)}, highest ${inUnit(high.value, unit)} at ${place(high, axis)}.`;
+  return (
+    `${title}: ${inWords(first, unit)} at ${place(first, axis)}; ${inWords(last, unit)} at ${place(last, axis)}. ` +
+    `Lowest ${inUnit(low.value, unit)} at ${place(low, axis)}, highest ${inUnit(high.value, unit)} at ${place(high, axis)}.`
+  );
 }

@@ -5,7 +5,11 @@ const LISTED = 20;
 
 /** A button in running text that opens a turn. @param {string} signal @param {number} turn @param {string} [run] */
 function turnLink(signal, turn, run) {
-  return h("button", { type: "button", class: "quiet", onclick: () => openSheet(signal, turn, run) }, count(turn));
+  return h(
+    "button",
+    { type: "button", class: "quiet", onclick: () => openSheet(signal, turn, run) },
+    count(turn),
+  );
 }
 
 /** The run that the sheet shows, kept while the reader steps from turn to turn. @type {string | null} */
@@ -21,13 +25,35 @@ let reading = null;
 async function openSheet(signal, turn, run = null, focus = "") {
   const sheet = byId("sheet");
   const list = h("div", { class: "worst" });
-  const reader = h("div", { class: "reader", tabindex: 0, role: "region", "aria-label": "Transcript" });
-  sheet.replaceChildren(h("div", { class: "sheet" }, sheetHead(signal, turn), h("div", { class: "sheet-body" }, list, reader)));
+  const reader = h("div", {
+    class: "reader",
+    tabindex: 0,
+    role: "region",
+    "aria-label": "Transcript",
+  });
+  sheet.replaceChildren(
+    h(
+      "div",
+      { class: "sheet" },
+      sheetHead(signal, turn),
+      h("div", { class: "sheet-body" }, list, reader),
+    ),
+  );
   if (!sheet.open) sheet.showModal();
-  const kept = [...sheet.querySelectorAll("button")].find((button) => button.textContent === focus && !button.disabled);
+  const kept = [...sheet.querySelectorAll("button")].find(
+    (button) => button.textContent === focus && !button.disabled,
+  );
   (kept ?? sheet.querySelector("h2")).focus();
   reading = run;
-  reader.append(h("p", {}, details.has_text ? "Choose a run to read it at this turn." : "The text of the runs was left out of this page (--no-text)."));
+  reader.append(
+    h(
+      "p",
+      {},
+      details.has_text
+        ? "Choose a run to read it at this turn."
+        : "The text of the runs was left out of this page (--no-text).",
+    ),
+  );
   const ranked = await worstRuns(signal, turn);
   if (!list.isConnected) return;
   listRuns(list, reader, ranked, signal, turn);
@@ -40,13 +66,29 @@ async function openSheet(signal, turn, run = null, focus = "") {
 function sheetHead(signal, turn) {
   const info = signalInfo(signal);
   const point = turnPoints(signal).find((each) => each.x === turn);
-  const step = (/** @type {number} */ to, /** @type {string} */ label) => h("button", { type: "button",
-    disabled: to < 1 || to > lastTurn(), onclick: () => openSheet(signal, to, reading, label) }, label);
-  return h("header", { class: "sheet-head" },
+  const step = (/** @type {number} */ to, /** @type {string} */ label) =>
+    h(
+      "button",
+      {
+        type: "button",
+        disabled: to < 1 || to > lastTurn(),
+        onclick: () => openSheet(signal, to, reading, label),
+      },
+      label,
+    );
+  return h(
+    "header",
+    { class: "sheet-head" },
     h("h2", { id: "sheet-title", tabindex: -1 }, `Turn ${count(turn)}`),
     h("p", {}, `${info.title}: ${point ? inWords(point, info.unit) : "no value"}`),
-    h("div", { class: "buttons" }, step(turn - 1, "Turn before"), step(turn + 1, "Turn after"),
-      h("button", { type: "button", onclick: () => byId("sheet").close() }, "Close")));
+    h(
+      "div",
+      { class: "buttons" },
+      step(turn - 1, "Turn before"),
+      step(turn + 1, "Turn after"),
+      h("button", { type: "button", onclick: () => byId("sheet").close() }, "Close"),
+    ),
+  );
 }
 
 /**
@@ -60,14 +102,19 @@ function listRuns(list, reader, ranked, signal, turn) {
   const info = signalInfo(signal);
   const order = info.better === null ? "highest first" : "worst first";
   list.append(h("h3", {}, `Runs at this turn, ${order}`));
-  if (!ranked) return list.append(h("p", {}, "This page carries no values by run for this signal."));
+  if (!ranked)
+    return list.append(h("p", {}, "This page carries no values by run for this signal."));
   if (!ranked.length) return list.append(h("p", {}, "No run has a value at this turn."));
   const items = h("ol", {});
   const more = h("button", { type: "button" });
   let shown = 0;
   const runs = ranked;
   function showMore() {
-    items.append(...runs.slice(shown, shown + LISTED).map((each) => h("li", {}, runButton(each, reader, info.unit, turn))));
+    items.append(
+      ...runs
+        .slice(shown, shown + LISTED)
+        .map((each) => h("li", {}, runButton(each, reader, info.unit, turn))),
+    );
     shown = Math.min(runs.length, shown + LISTED);
     more.hidden = shown === runs.length;
     more.textContent = `Show more (${count(runs.length - shown)})`;
@@ -75,14 +122,30 @@ function listRuns(list, reader, ranked, signal, turn) {
   more.addEventListener("click", showMore);
   showMore();
   list.append(items, more);
-  if (details.n_omitted) list.append(h("p", {}, `${plural(details.n_omitted, "run")} with better means are left out to keep the page small.`));
+  if (details.n_omitted)
+    list.append(
+      h(
+        "p",
+        {},
+        `${plural(details.n_omitted, "run")} with better means are left out to keep the page small.`,
+      ),
+    );
 }
 
 /** @param {Ranked} each @param {HTMLElement} reader @param {string} unit @param {number} turn */
 function runButton(each, reader, unit, turn) {
-  return h("button", { type: "button", "aria-pressed": "false", "data-run": each.run.id,
-    onclick: () => readRun(reader, each.run.id, turn, true) },
-  h("span", { class: "name" }, each.run.id), h("span", { class: "value" }, inUnit(each.value, unit)), h("span", { class: "about" }, aboutRun(each.run)));
+  return h(
+    "button",
+    {
+      type: "button",
+      "aria-pressed": "false",
+      "data-run": each.run.id,
+      onclick: () => readRun(reader, each.run.id, turn, true),
+    },
+    h("span", { class: "name" }, each.run.id),
+    h("span", { class: "value" }, inUnit(each.value, unit)),
+    h("span", { class: "about" }, aboutRun(each.run)),
+  );
 }
 
 /**
@@ -104,5 +167,14 @@ async function readRun(reader, run, turn, focus) {
     return;
   }
   const loading = document.readyState === "loading";
-  reader.replaceChildren(h("h3", {}, run), h("p", {}, loading ? "The page is still loading; try again in a moment." : "The text of this run was left out to keep the page small."));
+  reader.replaceChildren(
+    h("h3", {}, run),
+    h(
+      "p",
+      {},
+      loading
+        ? "The page is still loading; try again in a moment."
+        : "The text of this run was left out to keep the page small.",
+    ),
+  );
 }

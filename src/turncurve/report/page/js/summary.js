@@ -3,9 +3,12 @@
 function fillMasthead() {
   const summary = report.summary ?? {};
   const bits = [plural(summary.n_runs, "run"), plural(summary.n_turns, "turn")];
-  if (isNumber(summary.n_scenarios) && summary.n_scenarios > 0) bits.push(plural(summary.n_scenarios, "scenario"));
+  if (isNumber(summary.n_scenarios) && summary.n_scenarios > 0)
+    bits.push(plural(summary.n_scenarios, "scenario"));
   const quality = report.quality_signal ?? {};
-  const measured = quality.name ? `Quality is read from the signal \u201c${signalInfo(quality.name).title}\u201d` : "The files hold no quality signal";
+  const measured = quality.name
+    ? `Quality is read from the signal \u201c${signalInfo(quality.name).title}\u201d`
+    : "The files hold no quality signal";
   byId("basis").append(`${bits.join(", ")}. ${measured}${quality.why ? `: ${quality.why}` : ""}.`);
   byId("figures").append(...summaryFigures(summary).filter(Boolean));
 }
@@ -15,51 +18,100 @@ function summaryFigures(summary) {
   const known = (summary.n_succeeded ?? 0) + (summary.n_failed ?? 0);
   const results = summary.n_tool_results;
   return [
-    figureOf("Longest run", count(summary.max_turns), `median ${short(summary.median_turns ?? NaN)} turns`, "turns"),
-    known ? figureOf("Succeeded", count(summary.n_succeeded), `of ${plural(known, "run")} with a known outcome`) : null,
+    figureOf(
+      "Longest run",
+      count(summary.max_turns),
+      `median ${short(summary.median_turns ?? NaN)} turns`,
+      "turns",
+    ),
+    known
+      ? figureOf(
+          "Succeeded",
+          count(summary.n_succeeded),
+          `of ${plural(known, "run")} with a known outcome`,
+        )
+      : null,
     firstBadFigure(),
-    isNumber(summary.error_rate) ? figureOf("Failing turns", percent(summary.error_rate), missingGrades(summary)) : null,
-    isNumber(summary.n_tool_errors) ? figureOf("Tool errors", count(summary.n_tool_errors), results ? `of ${plural(results, "tool result")}` : "") : null,
-    isNumber(summary.max_context_tokens) ? figureOf("Largest context", tokens(summary.max_context_tokens), compactionsAside(summary)) : null,
-    isNumber(summary.cost_usd) ? figureOf("Cost", dollars(summary.cost_usd), tokensAside(summary))
-      : isNumber(summary.input_tokens) ? figureOf("Input", tokens(summary.input_tokens), tokensAside(summary)) : null,
+    isNumber(summary.error_rate)
+      ? figureOf("Failing turns", percent(summary.error_rate), missingGrades(summary))
+      : null,
+    isNumber(summary.n_tool_errors)
+      ? figureOf(
+          "Tool errors",
+          count(summary.n_tool_errors),
+          results ? `of ${plural(results, "tool result")}` : "",
+        )
+      : null,
+    isNumber(summary.max_context_tokens)
+      ? figureOf("Largest context", tokens(summary.max_context_tokens), compactionsAside(summary))
+      : null,
+    isNumber(summary.cost_usd)
+      ? figureOf("Cost", dollars(summary.cost_usd), tokensAside(summary))
+      : isNumber(summary.input_tokens)
+        ? figureOf("Input", tokens(summary.input_tokens), tokensAside(summary))
+        : null,
   ];
 }
 
 /** @param {string} label @param {string} number @param {string} aside */
 function figureOf(label, number, aside, unit = "") {
-  return h("div", {}, h("dt", {}, label),
-    h("dd", {}, h("span", { class: "number" }, number, unit ? ` ${unit}` : ""), aside ? h("span", { class: "aside" }, aside) : null));
+  return h(
+    "div",
+    {},
+    h("dt", {}, label),
+    h(
+      "dd",
+      {},
+      h("span", { class: "number" }, number, unit ? ` ${unit}` : ""),
+      aside ? h("span", { class: "aside" }, aside) : null,
+    ),
+  );
 }
 
 function firstBadFigure() {
   const first = report.time_to_first_error;
   if (!first || first.rule !== "rolling_quality") return null;
   const of = `${plural(first.n_events, "alarm")} in ${plural(first.n_runs, "run")}`;
-  return figureOf("First bad turn", isNumber(report.first_bad_turn) ? count(report.first_bad_turn) : "none", of);
+  return figureOf(
+    "First bad turn",
+    isNumber(report.first_bad_turn) ? count(report.first_bad_turn) : "none",
+    of,
+  );
 }
 
 /** @param {any} summary */
 function missingGrades(summary) {
-  return summary.n_missing_grades ? `of graded turns; ${plural(summary.n_missing_grades, "grade")} missing` : "of graded turns";
+  return summary.n_missing_grades
+    ? `of graded turns; ${plural(summary.n_missing_grades, "grade")} missing`
+    : "of graded turns";
 }
 
 /** @param {any} summary */
 function compactionsAside(summary) {
-  return isNumber(summary.n_compactions) ? `tokens; ${plural(summary.n_compactions, "compaction")}` : "tokens";
+  return isNumber(summary.n_compactions)
+    ? `tokens; ${plural(summary.n_compactions, "compaction")}`
+    : "tokens";
 }
 
 /** @param {any} summary */
 function tokensAside(summary) {
-  const cached = isNumber(summary.cached_input_tokens) && summary.input_tokens
-    ? ` (${percent(summary.cached_input_tokens / summary.input_tokens)} cached)` : "";
-  const input = isNumber(summary.input_tokens) ? `${tokens(summary.input_tokens)} tokens in${cached}` : "";
+  const cached =
+    isNumber(summary.cached_input_tokens) && summary.input_tokens
+      ? ` (${percent(summary.cached_input_tokens / summary.input_tokens)} cached)`
+      : "";
+  const input = isNumber(summary.input_tokens)
+    ? `${tokens(summary.input_tokens)} tokens in${cached}`
+    : "";
   const output = isNumber(summary.output_tokens) ? `${tokens(summary.output_tokens)} out` : "";
   return [input, output].filter(Boolean).join(", ");
 }
 
 /** Links to the sections that the page has. @param {HTMLElement[]} sections */
 function fillContents(sections) {
-  byId("contents").append(...sections.flatMap((part) =>
-    [h("a", { href: `#${part.id}` }, part.querySelector("h2")?.textContent ?? ""), " "]));
+  byId("contents").append(
+    ...sections.flatMap((part) => [
+      h("a", { href: `#${part.id}` }, part.querySelector("h2")?.textContent ?? ""),
+      " ",
+    ]),
+  );
 }

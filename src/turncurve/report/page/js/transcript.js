@@ -17,20 +17,28 @@ function showTranscript(reader, transcript, turn, focus) {
   let from = Math.max(0, at - AROUND);
   let to = Math.min(turns.length, at + AROUND + 1);
   const list = h("div", {});
-  const earlier = h("button", { type: "button", onclick: () => {
-    const next = Math.max(0, from - 2 * AROUND);
-    const height = reader.scrollHeight;
-    list.prepend(...turns.slice(next, from).map((/** @type {any} */ each) => turnView(each, turn)));
-    from = next;
-    refresh();
-    reader.scrollTop += reader.scrollHeight - height;
-  } });
-  const later = h("button", { type: "button", onclick: () => {
-    const next = Math.min(turns.length, to + 2 * AROUND);
-    list.append(...turns.slice(to, next).map((/** @type {any} */ each) => turnView(each, turn)));
-    to = next;
-    refresh();
-  } });
+  const earlier = h("button", {
+    type: "button",
+    onclick: () => {
+      const next = Math.max(0, from - 2 * AROUND);
+      const height = reader.scrollHeight;
+      list.prepend(
+        ...turns.slice(next, from).map((/** @type {any} */ each) => turnView(each, turn)),
+      );
+      from = next;
+      refresh();
+      reader.scrollTop += reader.scrollHeight - height;
+    },
+  });
+  const later = h("button", {
+    type: "button",
+    onclick: () => {
+      const next = Math.min(turns.length, to + 2 * AROUND);
+      list.append(...turns.slice(to, next).map((/** @type {any} */ each) => turnView(each, turn)));
+      to = next;
+      refresh();
+    },
+  });
   function refresh() {
     earlier.hidden = from === 0;
     later.hidden = to === turns.length;
@@ -48,22 +56,50 @@ function showTranscript(reader, transcript, turn, focus) {
 
 /** @param {any} each @param {number} here */
 function turnView(each, here) {
-  const values = Object.entries(each.values ?? {}).map(([name, value]) => `${signalInfo(name).title} ${inUnit(value, signalInfo(name).unit)}`);
+  const values = Object.entries(each.values ?? {}).map(
+    ([name, value]) => `${signalInfo(name).title} ${inUnit(value, signalInfo(name).unit)}`,
+  );
   const calls = each.calls ?? [];
   const results = each.results ?? [];
-  const ofCall = (/** @type {number} */ i) => results.filter((/** @type {any[]} */ result) => result[2] === i).map(resultView);
-  return h("article", { class: each.turn === here ? "turn here" : "turn", "data-turn": each.turn, "aria-label": `Turn ${each.turn}` },
-    h("h4", { tabindex: -1 }, `Turn ${count(each.turn)}`, values.length ? h("span", {}, values.join(", ")) : null),
-    (each.events ?? []).map((/** @type {string} */ kind) => h("p", { class: "event-line" }, `${sentenceCase(words(kind))} before this turn`)),
-    (each.before ?? []).map((/** @type {any[]} */ [role, text]) => partView(role === "system" ? "System" : "To the agent", text, "")),
+  const ofCall = (/** @type {number} */ i) =>
+    results.filter((/** @type {any[]} */ result) => result[2] === i).map(resultView);
+  return h(
+    "article",
+    {
+      class: each.turn === here ? "turn here" : "turn",
+      "data-turn": each.turn,
+      "aria-label": `Turn ${each.turn}`,
+    },
+    h(
+      "h4",
+      { tabindex: -1 },
+      `Turn ${count(each.turn)}`,
+      values.length ? h("span", {}, values.join(", ")) : null,
+    ),
+    (each.events ?? []).map((/** @type {string} */ kind) =>
+      h("p", { class: "event-line" }, `${sentenceCase(words(kind))} before this turn`),
+    ),
+    (each.before ?? []).map((/** @type {any[]} */ [role, text]) =>
+      partView(role === "system" ? "System" : "To the agent", text, ""),
+    ),
     isEmpty(each.text) ? null : partView("Agent", each.text, "speech"),
-    calls.map((/** @type {any[]} */ [name, text], /** @type {number} */ i) => [partView(`Calls ${name}`, text, ""), ...ofCall(i)]).flat(),
-    results.filter((/** @type {any[]} */ result) => result[2] === null).map(resultView));
+    calls
+      .map((/** @type {any[]} */ [name, text], /** @type {number} */ i) => [
+        partView(`Calls ${name}`, text, ""),
+        ...ofCall(i),
+      ])
+      .flat(),
+    results.filter((/** @type {any[]} */ result) => result[2] === null).map(resultView),
+  );
 }
 
 /** @param {any[]} result */
 function resultView([text, error]) {
-  return partView(error === true ? "Result, an error" : "Result", text, error === true ? "failed" : "");
+  return partView(
+    error === true ? "Result, an error" : "Result",
+    text,
+    error === true ? "failed" : "",
+  );
 }
 
 /** @param {any} text */
@@ -79,7 +115,13 @@ function isEmpty(text) {
  */
 function partView(who, text, kind) {
   const body = Array.isArray(text)
-    ? h("pre", {}, text[0], h("span", { class: "left-out" }, `\n\u2026 ${plural(text[1], "more character")} \u2026\n`), text[2])
+    ? h(
+        "pre",
+        {},
+        text[0],
+        h("span", { class: "left-out" }, `\n\u2026 ${plural(text[1], "more character")} \u2026\n`),
+        text[2],
+      )
     : h("pre", {}, text || "(empty)");
   return h("div", { class: `part ${kind}` }, h("p", { class: "who" }, who), body);
 }
