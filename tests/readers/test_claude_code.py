@@ -142,6 +142,14 @@ def test_synthetic_error_is_no_model_call(session: list[Run]) -> None:
     ]
 
 
+def test_synthetic_answer_is_no_turn(written: Callable[..., Path]) -> None:
+    """An answer that the program itself put in, without an error, is neither turn nor event."""
+    filler = assistant("x", {"type": "text", "text": "No response requested."})
+    filler["message"]["model"] = "<synthetic>"
+    (run,) = runs_of(written(assistant("m1", {"type": "text", "text": "a"}), filler))
+    assert ([turn.text for turn in run.turns], run.events) == (["a"], ())
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("API Error: 500", ExitType.CRASH), ("5-hour limit reached", ExitType.BUDGET)],

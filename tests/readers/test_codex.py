@@ -87,6 +87,7 @@ def test_errors_by_exit_code(rollout: Run) -> None:
     [
         ("Exit code: 1\nWall time: 0 seconds\nOutput:\nx", (True, "return_code")),
         ("Exit code: 0\nOutput:\nExit code: 1", (False, "return_code")),
+        ("Wall time: 1\nOutput:\nExit code: 1", (False, "text")),
         ("Wall time: 1\nProcess running with session ID 7\nOutput:\n", (None, None)),
         ('{"output":"x","metadata":{"exit_code":127}}', (True, "return_code")),
         ({"content": "x", "success": False}, (True, "flag")),

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncurve.errors import ReadError
-from turncurve.model import ExitType, Run
+from turncurve.model import ExitType, Run, Usage
 from turncurve.readers import READERS, raise_problem
 from turncurve.readers._stream import head
 
@@ -277,10 +277,11 @@ def test_absent_compaction_is_no_zero(lines: Callable[..., Path]) -> None:
 def test_cached_tokens_are_inside_the_context(lines: Callable[..., Path]) -> None:
     """Cached tokens are a part of the context; without a context size they make none."""
     row = {"context_tokens": 100, "cached_input_tokens": 70}
-    (run,) = runs_of(lines({"turn": 1, **row}, {"turn": 2, "cached_input_tokens": 70}))
+    alone = {"cached_input_tokens": 70, "output_tokens": 5}
+    (run,) = runs_of(lines({"turn": 1, **row}, {"turn": 2, **alone}))
     assert run.turns[0].usage is not None
     assert (run.turns[0].usage.context_tokens, run.turns[0].usage.cache_read) == (100, 70)
-    assert run.turns[1].usage is None
+    assert run.turns[1].usage == Usage(output=5)
 
 
 def test_csv_cells(text: Callable[[str], Path]) -> None:
