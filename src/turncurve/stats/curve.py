@@ -69,13 +69,18 @@ def cell_means(values: ArrayLike, run: ArrayLike, bucket: ArrayLike) -> Cells:
 
 
 def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The distinct pairs, in rising order, and which of them each position has."""
+    """The distinct pairs, and which of them each position has; quick where `second` is sorted."""
     if not len(first):
         return first, second, first
-    low = second.min()
-    width = second.max() - low + 1
-    key, position = np.unique(first * width + (second - low), return_inverse=True)
-    return key // width, key % width + low, position.reshape(-1)
+    low = first.min()
+    width = first.max() - low + 1
+    key = second * width + (first - low)
+    order = np.argsort(key, kind="stable")
+    in_order = key[order]
+    new = np.concatenate([[True], np.diff(in_order) != 0])
+    position = np.empty(len(key), dtype=np.int64)
+    position[order] = np.cumsum(new) - 1
+    return in_order[new] % width + low, in_order[new] // width, position
 
 
 def mean_curve(

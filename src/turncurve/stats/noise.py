@@ -37,10 +37,11 @@ class Noise:
     def draw(self, n_draws: int, n_turns: int, rng: np.random.Generator) -> Iterator[FloatArray]:
         """Noise of one turn after another for `n_draws` runs at a time; shape (n_draws,) each."""
         stationary = np.sqrt(1 - self.correlation**2)
-        noise = rng.choice(self.news, size=n_draws) / stationary
+        noise = self.news[rng.integers(len(self.news), size=n_draws)] / stationary
         for _ in range(n_turns):
             yield noise
-            noise = self.correlation * noise + rng.choice(self.news, size=n_draws)
+            news = self.news[rng.integers(len(self.news), size=n_draws)]
+            noise = self.correlation * noise + news
 
 
 def estimate_noise(runs: Sequence[FloatArray], *, stretch: int) -> Noise:

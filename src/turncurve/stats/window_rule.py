@@ -219,4 +219,6 @@ def _fires(
         recent[turn % window] = level + deviation
         if turn + 1 >= window:
             fired |= (recent.mean(axis=0) < threshold - slack) & (turn < length)
+            if (fired | (turn + 1 >= length)).all():
+                break
     return fired
