@@ -66,6 +66,29 @@ def test_the_grader_is_no_turn(data: Path) -> None:
     assert {turn.model for turn in main.turns} == {"mockllm/model"}
 
 
+def test_a_visit_that_goes_on_with_the_conversation_is_the_same_run(tmp_path: Path) -> None:
+    """An agent called again with its earlier answers before it goes on with its turns."""
+    given = {"role": "assistant", "content": "ok", "id": "h1"}
+    runs = runs_of(
+        tmp_path,
+        sample(
+            span("boss", "agent"),
+            span("one", "agent", "boss") | {"name": "helper"},
+            span("two", "agent", "boss") | {"name": "helper"},
+            span("three", "agent", "boss") | {"name": "helper"},
+            call(span_id="boss"),
+            call(span_id="one", message_id="h1"),
+            call(span_id="two", input=[given]),
+            call(span_id="three"),
+        ),
+    )
+    assert [(run.agent, len(run.turns)) for run in runs] == [
+        ("boss", 1),
+        ("boss/helper", 2),
+        ("boss/helper", 1),
+    ]
+
+
 @pytest.mark.parametrize(
     "fields",
     [{"role": "grader"}, {"span_id": "score"}, {"span_id": "agent", "role": "judge"}],
@@ -107,7 +130,7 @@ def test_an_event_told_twice_counts_once(tmp_path: Path) -> None:
     (run,) = runs_of(
         tmp_path,
         sample(
-            call("draft", uuid="u1", pending=True),
+            call("draft", uuid="u1"),
             call("whole", uuid="u1"),
             call("lost", uuid="u2", pending=True),
         ),
