@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     )
     from turncurve.readers import READERS, Reader
     from turncurve.report.document import Report, build_report
+    from turncurve.report.json import to_json
+    from turncurve.report.text import to_text
     from turncurve.signals import SIGNALS, Signal
     from turncurve.stats.estimate import Estimate
     from turncurve.table import SignalInfo, TurnTable
@@ -52,6 +54,8 @@ _HOMES = {
     "build_report": "turncurve.report.document",
     "read": "turncurve.ingest",
     "read_table": "turncurve.ingest",
+    "to_json": "turncurve.report.json",
+    "to_text": "turncurve.report.text",
 }
 
 __all__ = [
@@ -78,6 +82,8 @@ __all__ = [
     "build_report",
     "read",
     "read_table",
+    "to_json",
+    "to_text",
 ]
 
 

@@ -285,3 +285,29 @@ def test_reader_that_goes_away_is_no_error(founding):
         )
     assert done.stderr == b""
     assert done.returncode == 141
+
+
+def test_rules_schema_and_conditions_reach_the_report(data, tmp_path):
+    """--rules gives adherence, --output-schema schema validity, --condition-from conditions."""
+    folder = data / "claude_code"
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("rules:\n  - id: brief\n    max_length: 100000\n")
+    wanted = tmp_path / "schema.json"
+    wanted.write_text('{"type": "object"}')
+    plain = json.loads(run(folder, "--json", "-").stdout)
+    assert not {"adherence", "schema_valid"} & set(plain["signals"])
+    options = ("--rules", rules, "--output-schema", wanted, "--condition-from", "folder")
+    report = json.loads(run(folder, *options, "--json", "-").stdout)
+    assert {"adherence", "schema_valid"} <= set(report["signals"])
+    assert {c["condition"] for c in report["conditions"]} == {"claude_code"}
+    assert {row["value"] for row in report["curves"] if row["signal"] == "adherence"} == {1}
+
+
+def test_faulty_rule_file_is_a_clear_error(founding, tmp_path):
+    """A rule file that does not say what it should ends with status 2 and names the file."""
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("rules: 7\n")
+    result = run(founding, "--rules", rules)
+    assert result.exit_code == 2
+    assert "rules.yaml" in result.stderr
+    assert result.stderr.count("\n") == 1

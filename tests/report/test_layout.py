@@ -1,10 +1,19 @@
 """Laying out words in 80 columns."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turncurve.report.figures import amount, counted, interval, usd
-from turncurve.report.layout import WIDTH, bar, facts, paragraph, table, visible
+from turncurve.report.figures import amount, compact, counted, interval, place, usd, with_margin
+from turncurve.report.layout import (
+    WIDTH,
+    bar,
+    facts,
+    paragraph,
+    sparkline,
+    table,
+    visible,
+)
 
 
 @given(st.text())
@@ -59,9 +68,52 @@ def test_bar_is_proportional():
 def test_amounts_carry_their_unit():
     """Tokens group in thousands, dollars keep cents or three digits, shares three decimals."""
     assert amount(16234.6, "tokens") == "16,235"
-    assert (usd(38.3629), usd(0.00123), usd(0)) == ("$38.36", "$0.00123", "$0.00")
+    assert [usd(value) for value in (38.3629, 0.3, 0.0300, 0.0000123, 0)] == [
+        *("$38.36", "$0.30", "$0.0300", "$0.0000123", "$0.00")
+    ]
     assert amount(0.9312, "share") == "0.931"
     assert amount(None, "share") == "–"
+
+
+def test_compact_values_keep_what_matters():
+    """A narrow column shows thousands as k, small amounts with two digits, and no minus zero."""
+    assert [compact(v, "tokens") for v in (12345, 56, 0.43, 0)] == ["12.3k", "56", "0.43", "0"]
+    assert [compact(v, "usd") for v in (0.00194, 7.9e-6, 12)] == ["$0.0019", "$0.0000079", "$12.00"]
+    assert compact(-0.001, "share") == "0.00"
+
+
+def test_margin_stands_for_an_even_interval_only():
+    """An interval around its value is ±; one cut off at the end of the scale shows both ends."""
+    assert with_margin(0.5, 0.4, 0.6) == "0.50 ±0.10"
+    assert with_margin(0.98, 0.9, 1.0) == "0.98 [0.90,1.00]"
+    assert with_margin(0.5, None, None) == "0.50"
+
+
+@given(st.lists(st.floats(-1e6, 1e6), max_size=50), st.integers(1, 20))
+def test_course_keeps_to_its_width(values, width):
+    """A curve in a line is never wider than asked, and never empty where there is a value."""
+    assert min(1, len(values)) <= len(sparkline(values, width)) <= width
+
+
+def test_course_goes_from_lowest_to_highest():
+    """The lowest value is the lowest mark, the highest the highest, a flat curve all lowest."""
+    assert sparkline([0, 1, 2], 3) == "▁▅█"
+    assert sparkline([5, 5], 8) == "▁▁"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "axis", "label"),
+    [
+        (1, 10, "turn", "turns 1-10"),
+        (7, 7, "turn", "turn 7"),
+        (0, 20_000, "tokens", "0-20k tokens sent"),
+        (0.1, 0.2, "progress", "10-20 % of the run"),
+        (-5, -1, "event", "-5 to -1 turns from the event"),
+    ],
+)
+def test_buckets_are_named_by_their_axis(start, end, axis, label):
+    """A bucket's name says what its axis counts."""
+    assert place(start, end, axis) == label
 
 
 def test_intervals_say_which_end_is_unknown():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 ABSENT = "–"
 LOPSIDED = 0.02
 """Share of an interval's width by which its middle may lie off the value and be written as ±."""
@@ -24,7 +26,7 @@ def usd(value: float | None) -> str:
     """Dollars: two decimals, or more where the amount is small."""
     if value is None:
         return ABSENT
-    return f"${value:,.2f}" if value == 0 or abs(value) >= 1 else f"${value:.3g}"
+    return f"${value:,.2f}" if value == 0 or abs(value) >= 0.1 else f"${_digits(value, 3)}"
 
 
 def interval(low: float | None, high: float | None, unit: str = "", *, digits: int = 3) -> str:
@@ -49,9 +51,9 @@ def compact(value: float | None, unit: str = "") -> str:
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:.3g}{letter}"
-    return _unsigned_zero(
-        f"{value:.0f}" if unit == "tokens" or abs(value) >= 100 else f"{value:.2f}"
-    )
+    if unit == "tokens":
+        return f"{value:.0f}" if value == 0 or abs(value) >= 10 else f"{value:.2g}"
+    return _unsigned_zero(f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}")
 
 
 def with_margin(value: float, low: float | None, high: float | None, unit: str = "") -> str:
@@ -66,7 +68,12 @@ def with_margin(value: float, low: float | None, high: float | None, unit: str =
 
 
 def _short_usd(value: float) -> str:
-    return f"{value:.2f}" if value == 0 or abs(value) >= 1 else f"{value:.2g}"
+    return f"{value:.2f}" if value == 0 or abs(value) >= 1 else _digits(value, 2)
+
+
+def _digits(value: float, n: int) -> str:
+    """A number below 1 to `n` significant digits, without an exponent."""
+    return f"{value:.{n - 1 - math.floor(math.log10(abs(value)))}f}"
 
 
 def _unsigned_zero(number: str) -> str:

@@ -63,6 +63,9 @@ def first_error(result: FirstError) -> str:
             f"{counted(result.n_events, 'event')} in {counted(result.n_runs, 'run')}, "
             f"{result.n_censored:,} censored"
         )
+    if result.n_excluded:
+        why = "; ".join(f"{reason} {n:,}" for reason, n in result.n_excluded.items())
+        parts.append(f"left out: {why}")
     if result.false_alarm is not None and result.false_alarm.value is not None:
         parts.append(
             "in a run that stays as it began, with this noise, it fires with a chance of "
