@@ -173,6 +173,34 @@ def test_scale_sets_the_default_threshold():
     assert found.first_turn == 3
 
 
+def test_no_threshold_no_result():
+    """Constant scores on an unknown scale give no threshold: runs are counted out and it says so;
+    with a threshold given they count."""
+    table = make_table({"a": {"quality": [7] * 6}, "b": {}})
+    found = time_to_first_error(table, "rolling_quality")
+    assert found.n_excluded == {"run without a turn": 1, "no threshold to go by": 1}
+    assert (found.n_runs, found.quantiles, first_bad_turn(table)) == (0, (), None)
+    assert "no width" in found.why
+    given = time_to_first_error(table, "rolling_quality", settings=Settings(threshold=8))
+    assert given.first_turn == 5
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_runs(rule):
+    """Without any run there is no result and no rule to offer."""
+    found = time_to_first_error(make_table({}), rule)
+    assert (found.n_runs, found.quantiles, found.n_excluded) == (0, (), {})
+    assert available_rules(make_table({})) == ()
+
+
+def test_window_is_at_least_one():
+    """A window of no turn is a caller's mistake."""
+    with pytest.raises(ValueError, match="window"):
+        time_to_first_error(
+            make_table({"a": {"quality": [1]}}), "rolling_quality", settings=Settings(window=0)
+        )
+
+
 def test_false_alarm_chance_is_an_estimate_with_seed_and_draws():
     """Flat noise of SD .18 around .78 makes the rule fire in nearly every run, and the chance comes
     with its interval, seed, draws and n."""

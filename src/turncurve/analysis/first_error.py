@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.error_rules import RULES, Rule, RuleTest
 from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
-from turncurve.analysis.quality import QualitySignal, as_quality, default_threshold, pick_quality
 from turncurve.analysis.settings import Settings
 from turncurve.errors import NotEnoughDataError, UnknownNameError
 from turncurve.stats.estimate import Estimate, absent
@@ -20,15 +20,6 @@ from turncurve.stats.window_rule import RuleTimes, false_alarm_chance, rule_time
 from turncurve.table import TurnTable
 
 FloatArray: TypeAlias = NDArray[np.float64]
-Rule: TypeAlias = Literal[
-    "rolling_quality",
-    "low_quality",
-    "failing_grade",
-    "schema_violation",
-    "rule_breach",
-    "tool_error",
-]
-
 SHARES = (0.1, 0.25, 0.5, 0.75)
 """The shares of runs whose times are reported."""
 
@@ -96,18 +87,6 @@ class FirstError:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Test:
-    """A rule made concrete: the rule fires where the trailing mean of `values` is below."""
-
-    signal: str | None
-    values: FloatArray
-    window: int
-    threshold: float | None
-    words: str
-    why: str
-
-
 def time_to_first_error(
     table: TurnTable, rule: Rule, *, settings: Settings | None = None, tie: Tie = "first"
 ) -> FirstError:
@@ -129,12 +108,14 @@ def time_to_first_error(
         UnknownNameError: There is no such rule.
     """
     settings = settings or Settings()
-    if rule not in _TESTS:
-        raise UnknownNameError("rule", rule, _TESTS)
-    test = _TESTS[rule](table, settings)
+    if rule not in RULES:
+        raise UnknownNameError("rule", rule, RULES)
+    test = RULES[rule](table, settings)
     times = _times(table, test)
     used, n_excluded = _used(table, times, test.window)
-    if not used.any() or test.threshold is None:
+    if test.threshold is None and used.any():
+        n_excluded = {**n_excluded, "no threshold to go by": int(used.sum())}
+    if test.threshold is None or not used.any():
         return _nothing(rule, test, settings, n_excluded)
     curve = kaplan_meier(
         times.time[used], times.event[used], entry=times.entry[used], level=settings.level
@@ -178,95 +159,11 @@ def available_rules(table: TurnTable) -> tuple[Rule, ...]:
     """The rules that some run of the table has values for; the rolling rule comes first."""
     settings = Settings()
     return tuple(
-        rule for rule, make in _TESTS.items() if not np.isnan(make(table, settings).values).all()
+        rule for rule, make in RULES.items() if not np.isnan(make(table, settings).values).all()
     )
 
 
-def _rolling_quality(table: TurnTable, settings: Settings) -> _Test:
-    picked = pick_quality(table)
-    threshold, chosen = _threshold(picked, settings)
-    return _Test(
-        signal=picked.name,
-        values=as_quality(table, picked),
-        window=settings.window,
-        threshold=threshold,
-        words=f"turn at which the mean quality of the last {settings.window} graded turns is low",
-        why=f"{picked.why}; {chosen}" if picked.name else picked.why,
-    )
-
-
-def _low_quality(table: TurnTable, settings: Settings) -> _Test:
-    picked = pick_quality(table)
-    threshold, chosen = _threshold(picked, settings)
-    scored = picked.source == "rubric"
-    return _Test(
-        signal="quality",
-        values=as_quality(table, picked) if scored else np.full(len(table.turn), np.nan),
-        window=1,
-        threshold=threshold,
-        words="turn of low quality",
-        why=f"{picked.why}; {chosen}" if scored else "quality is not read from rubric scores",
-    )
-
-
-def _threshold(picked: QualitySignal, settings: Settings) -> tuple[float | None, str]:
-    if settings.threshold is not None:
-        return settings.threshold, f"the threshold {settings.threshold:g} was given"
-    threshold = default_threshold(picked)
-    if threshold is None:
-        return None, "no threshold was given, and the scale has no width to take one from"
-    return threshold, f"the threshold {threshold:g} is 0.7 of the way up the scale, by convention"
-
-
-def _failing_grade(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001 - one signature
-    return _flag("error", -_column(table, "error"), "turn graded as failing", "a grade of fail")
-
-
-def _schema_violation(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001
-    valid = _column(table, "schema_valid")
-    return _flag(
-        "schema_valid", valid - 1, "turn whose output breaks the schema", "output against a schema"
-    )
-
-
-def _rule_breach(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001
-    kept = _column(table, "adherence")
-    return _flag("adherence", kept - 1, "turn that breaks a rule", "checkable rules")
-
-
-def _tool_error(table: TurnTable, settings: Settings) -> _Test:  # noqa: ARG001
-    failed = _column(table, "tool_error")
-    return _flag("tool_error", -failed, "turn with a failed tool call", "outcomes of tool calls")
-
-
-def _flag(signal: str, values: FloatArray, words: str, source: str) -> _Test:
-    return _Test(
-        signal=signal,
-        values=values,
-        window=1,
-        threshold=0.0,
-        words=words,
-        why=f"goes by {source}"
-        if not np.isnan(values).all()
-        else f"no turn has what the rule goes by ({source})",
-    )
-
-
-_TESTS: Mapping[Rule, Callable[[TurnTable, Settings], _Test]] = {
-    "rolling_quality": _rolling_quality,
-    "low_quality": _low_quality,
-    "failing_grade": _failing_grade,
-    "schema_violation": _schema_violation,
-    "rule_breach": _rule_breach,
-    "tool_error": _tool_error,
-}
-
-
-def _column(table: TurnTable, name: str) -> FloatArray:
-    return table.columns.get(name, np.full(len(table.turn), np.nan))
-
-
-def _times(table: TurnTable, test: _Test) -> RuleTimes:
+def _times(table: TurnTable, test: RuleTest) -> RuleTimes:
     return rule_times(
         test.values,
         table.run,
@@ -325,7 +222,7 @@ def _survival(curve: SurvivalCurve) -> SurvivalPoints:
 
 
 def _false_alarm(
-    table: TurnTable, test: _Test, used: NDArray[np.bool_], settings: Settings
+    table: TurnTable, test: RuleTest, used: NDArray[np.bool_], settings: Settings
 ) -> Estimate:
     estimand = (
         "Chance that the rolling rule fires in a run of these lengths whose quality stays as it "
@@ -388,7 +285,7 @@ def _warnings(table: TurnTable, used: NDArray[np.bool_], curve: SurvivalCurve) -
 
 
 def _nothing(
-    rule: Rule, test: _Test, settings: Settings, n_excluded: Mapping[str, int]
+    rule: Rule, test: RuleTest, settings: Settings, n_excluded: Mapping[str, int]
 ) -> FirstError:
     return FirstError(
         rule=rule,
