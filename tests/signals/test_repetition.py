@@ -106,6 +106,12 @@ def test_polling_that_returns_something_new_is_no_repeat_by_result() -> None:
     assert_array_equal(column("repeated_result", run), [0, 0, 1])
 
 
+def test_calls_without_a_result_are_not_compared_by_result() -> None:
+    """Two calls that got no answer are no repeat by result, and no novelty either."""
+    run = run_of([calling(1, "a"), calling(2, "a")])
+    assert np.isnan(column("repeated_result", run)).all()
+
+
 def attempt(index: int, *, transient: bool) -> Turn:
     """A turn that calls `fetch`, which times out (`transient`) or works."""
     return turn(
