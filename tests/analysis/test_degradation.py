@@ -259,7 +259,20 @@ def test_event_axis_counts_from_the_first_turn_after():
     assert [point.value for point in curve.points] == [1, 1, 0, 0]
     assert [point.n_runs for point in curve.points] == [1, 2, 2, 1]
     assert curve.excluded == {"run without the event 'compaction'": 1}
-    assert "1 runs have several; the first counts." in curve.warnings
+    assert "Runs with several such events, of which the first counts: 1." in curve.warnings
+
+
+def test_balanced_panel_by_offset_has_as_many_turns_before_as_after():
+    """By offset it keeps runs seen for the same number of turns on both sides, up to there."""
+    lengths = {"a": (4, 9), "b": (4, 6), "c": (2, 9)}
+    table = make_table(
+        {name: constant(1, n) for name, (_, n) in lengths.items()},
+        compaction_turns={name: [at] for name, (at, _) in lengths.items()},
+    )
+    settings = Settings(axis="event")
+    curve = degradation_curve(table, "quality", settings=settings, panel="balanced")
+    assert curve.min_turns == 3
+    assert [(p.start, p.n_runs) for p in curve.points] == [(o, 2) for o in range(-3, 3)]
 
 
 def test_event_axis_keeps_before_and_after_apart():

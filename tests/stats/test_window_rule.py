@@ -169,6 +169,28 @@ def test_longer_runs_fire_more_often():
     assert chance(20) < chance(60) < chance(200)
 
 
+def test_each_run_is_simulated_at_its_own_length():
+    """Runs shorter than 60 turns, with one longer run among them, fire less often than if all were
+    60 turns long."""
+    rng = np.random.default_rng(9)
+    lengths = [*[8] * 30, 60]
+    values, run = rng.normal(0.9, 0.2, sum(lengths)), np.repeat(np.arange(31), lengths)
+
+    def chance(n_turns):
+        return false_alarm_chance(
+            values,
+            run,
+            window=5,
+            threshold=0.7,
+            rng=np.random.default_rng(1),
+            n_turns=n_turns,
+        ).chance
+
+    wanted = (30 * chance(8) + chance(60)) / 31
+    # Two chances from 2,000 draws each: a standard error of about .01.
+    assert_allclose(chance(None), wanted, atol=0.03)
+
+
 def test_seed_decides():
     """The same seed gives the same chance, another seed one within its Monte-Carlo error."""
     values, run = np.random.default_rng(4).normal(0.85, 0.2, size=300), np.repeat(np.arange(5), 60)

@@ -149,7 +149,7 @@ def _by_event(table: TurnTable, settings: Settings) -> Place:
     several = int((np.bincount(table.events.run[chosen], minlength=table.n_runs) > 1).sum())
     notes = ["Offset 0 is the first turn after the event."]
     if several:
-        notes.append(f"{several} runs have several; the first counts.")
+        notes.append(f"Runs with several such events, of which the first counts: {several}.")
     after, before = _highest(table, x) + 1, _highest(table, -x)
     return Place(
         x=x,
