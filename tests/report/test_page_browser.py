@@ -250,8 +250,29 @@ def test_few_runs_make_hollow_points(tmp_path: Path, visit: Visitor) -> None:
     assert ticks == len(document["events"])
 
 
-def test_band_reaches_from_low_to_high(tmp_path: Path, visit: Visitor) -> None:
-    """The numbers of the table are those of the document, interval and n included."""
+def test_band_and_strip_are_drawn_to_scale(tmp_path: Path, visit: Visitor) -> None:
+    """The band reaches from low to high, the line goes through the value, the strip names its n."""
+    row = {"signal": "quality", "axis": "turn", "n_turns": 70, "std_error": 0.1, "partial": False}
+    rows = [
+        {**row, "from": 1, "to": 10, "n_runs": 7, "value": 0.5, "low": 0.25, "high": 0.75},
+        {**row, "from": 11, "to": 20, "n_runs": 6, "value": 0.5, "low": 0.25, "high": 0.75},
+    ]
+    document = {**report_document(), "curves": rows, "by_turn": {}}
+    write_html(tmp_path / "p.html", document)
+    seen = visit(tmp_path / "p.html")
+    band, line = seen.page.eval_on_selector_all(
+        ".hero .plot svg:first-child path",
+        "all => all.map((each) => each.getAttribute('d').match(/[\\d.]+/g).map(Number))",
+    )
+    top, floor = 12, 380 - 6
+    at = {value: floor - value * (floor - top) for value in (0.25, 0.5, 0.75)}
+    assert {min(band[1::2]), max(band[1::2])} == {at[0.75], at[0.25]}
+    assert set(line[1::2]) == {at[0.5]}
+    assert "7 runs" in seen.page.locator(".hero .plot svg").nth(1).text_content()
+
+
+def test_numbers_are_those_of_the_document(tmp_path: Path, visit: Visitor) -> None:
+    """The table under a chart gives value, interval and n as the document does."""
     document = report_document()
     write_html(tmp_path / "p.html", document)
     seen = visit(tmp_path / "p.html")

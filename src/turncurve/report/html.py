@@ -53,6 +53,7 @@ STYLES = ("base", "charts", "sheet", "print")
 
 _CAPS = (DEFAULT_CAP, 8_000, 4_000, 2_000, 1_000, 500, 250)
 _LONG_HEADLINE = 90
+_UNBROKEN_HYPHEN = "\u2011"
 _SMALLEST_SHARE = 12_000
 """Bytes below which a run's transcript is not worth its place on a crowded page."""
 
@@ -169,9 +170,10 @@ def _front(
 
 def _halves(headline: str) -> tuple[str, str]:
     """The first statement of a headline, and the rest, which is set smaller."""
-    parts = re.split(r"; |(?<=\.) (?=[A-Z])", headline, maxsplit=1)
+    whole = re.sub(r"(?<=\d)-(?=\d)", _UNBROKEN_HYPHEN, headline)
+    parts = re.split(r"; |(?<=\.) (?=[A-Z])", whole, maxsplit=1)
     if len(parts) == 1:
-        return headline, ""
+        return whole, ""
     first, rest = parts
     return first.rstrip(".") + ".", rest[:1].upper() + rest[1:]
 

@@ -65,6 +65,7 @@ function curveMarks(spec, width) {
       label: null,
       fill: "var(--soft)",
     }),
+    spec.axis === "event" ? Plot.ruleX([0], { stroke: "var(--event)", strokeOpacity: 0.6 }) : null,
     (spec.levels ?? []).map((line) => levelMarks(line, spec.domain)),
     spec.faint &&
       Plot.lineY(withGaps(thin(spec.faint, columns), SHORT_GAP), {
@@ -109,7 +110,7 @@ function curveMarks(spec, width) {
 
 /** @param {ChartSpec} spec @param {Point[]} known @param {number} columns */
 function dots(spec, known, columns) {
-  if (spec.stepped || known.length > columns / 5) return null;
+  if (spec.stepped || known.length > columns / 10) return null;
   const few = (/** @type {Point} */ d) => d.n_runs < FEW_RUNS;
   return Plot.dot(known, {
     x: "x",
@@ -207,8 +208,8 @@ function drawStrip(spec, width) {
 
 /** @param {number} x @param {string} axis */
 function axisTick(x, axis) {
-  if (axis === "tokens") return tokens(x);
-  return axis === "progress" ? percent(x) : short(x);
+  if (axis === "tokens") return trimmed(tokens(x));
+  return axis === "progress" ? roundPercent(x) : short(x);
 }
 
 /** @param {number | null} value @param {number} low @param {number} high */

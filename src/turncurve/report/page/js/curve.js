@@ -16,6 +16,16 @@ function scaleOf(name) {
   return isNumber(low) && isNumber(high) && info.unit !== "share" ? [low, high] : undefined;
 }
 
+/** What the rows of a signal run along. @param {any[]} rows @param {string} name */
+function axisOf(rows, name) {
+  return rows.find((row) => row.signal === name)?.axis ?? "turn";
+}
+
+/** @param {string} axis */
+function byAxis(axis) {
+  return axis === "turn" ? "by turn" : "along the run";
+}
+
 /** @param {Point[][]} many */
 function domainOf(...many) {
   const points = many.flat();
@@ -53,7 +63,7 @@ function eventMarks() {
 function curveFigure(name, rows, options) {
   const info = signalInfo(name);
   const points = pointsOf(rows, name);
-  const axis = rows.find((row) => row.signal === name)?.axis ?? "turn";
+  const axis = axisOf(rows, name);
   const turns = axis === "turn" && options.byTurn ? turnPoints(name) : [];
   const title = options.title ?? info.title;
   const known = backedTurns(turns);
@@ -124,8 +134,10 @@ function bucketStop(point, unit, axis) {
   return { x: point.x, turn, label: place(point, axis), text: inWords(point, unit) };
 }
 
-/** What the marks mean. @param {boolean} byTurn */
-function chartKey(byTurn) {
+/** What the marks mean. @param {Point[]} turns The turn-by-turn curve, if it is drawn. */
+function chartKey(turns) {
+  const byTurn = turns.length > 0;
+  const enough = backedTurns(turns).every((point) => point.n_runs >= FEW_RUNS);
   const events = byTurn ? eventMarks() : [];
   const n = events.reduce((sum, event) => sum + event.n_runs, 0);
   const swatch = (/** @type {Child[]} */ ...shapes) =>
@@ -160,7 +172,7 @@ function chartKey(byTurn) {
           swatch(
             s("path", { d: "M0 10L8 5L15 9L22 4L30 8", fill: "none", stroke: "var(--ghost)" }),
           ),
-          `turn by turn, where ${FEW_RUNS} runs or more are`,
+          enough ? `turn by turn, where ${FEW_RUNS} runs or more are` : "turn by turn",
         )
       : null,
     h(

@@ -1,5 +1,8 @@
 /** Curves along the run: quality, the same runs throughout, and every other signal. */
 
+const TURN_HINT =
+  "Point at a turn, or use the arrow keys; click or press Enter to read the worst runs there.";
+
 function qualitySection() {
   const name = report.quality_signal?.name ?? curveSignals()[0];
   const rows = report.curves ?? [];
@@ -26,28 +29,29 @@ function qualitySection() {
     byTurn: true,
     height: 380,
     levels,
-    hint: "Point at a turn, or use the arrow keys; click or press Enter to read the worst runs there.",
+    hint: axisOf(rows, name) === "turn" ? TURN_HINT : "Point at the curve, or use the arrow keys.",
     title: `${info.title}, all runs still going`,
     caption: `${better}Each point is the mean over the runs that reach it, so later points rest on fewer runs.`,
   });
   drawn.classList.add("hero");
   return section(
     "quality",
-    report.quality_signal?.name ? "Quality by turn" : `${info.title} by turn`,
+    `${report.quality_signal?.name ? "Quality" : info.title} ${byAxis(axisOf(rows, name))}`,
     drawn,
-    chartKey(true),
+    chartKey(axisOf(rows, name) === "turn" ? turnPoints(name) : []),
     byTurnFigure(name, rows),
   );
 }
 
 /** The turn-by-turn curve, where the main one runs along another axis. @param {string} name @param {any[]} rows */
 function byTurnFigure(name, rows) {
-  const axis = rows.find((row) => row.signal === name)?.axis ?? "turn";
+  const axis = axisOf(rows, name);
   const turns = turnPoints(name).map((point) => ({ ...point, signal: name, axis: "turn" }));
   if (axis === "turn" || !turns.length) return null;
   return curveFigure(name, turns, {
     byTurn: true,
     height: 240,
+    hint: TURN_HINT,
     title: `${signalInfo(name).title} by turn`,
   });
 }
@@ -87,10 +91,17 @@ function panelSection() {
         domain,
         yDomain,
         height: 220,
-        caption: isNumber(min) ? `Runs of at least ${plural(min, "turn")}.` : null,
+        caption: reachWords(min, axisOf(balanced, name)),
       }),
     ),
   );
+}
+
+/** How long the runs of the balanced panel are. @param {any} least @param {string} axis */
+function reachWords(least, axis) {
+  if (!isNumber(least)) return null;
+  if (axis === "tokens") return `Runs that sent at least ${tokens(least)} tokens.`;
+  return axis === "turn" ? `Runs of at least ${plural(least, "turn")}.` : null;
 }
 
 /** @param {Point[]} points @param {string} unit */
@@ -144,7 +155,7 @@ function signalsSection() {
   if (!names.length) return null;
   return section(
     "signals",
-    "Other signals by turn",
+    `Other signals ${byAxis(axisOf(report.curves, names[0]))}`,
     h(
       "div",
       { class: "multiples" },

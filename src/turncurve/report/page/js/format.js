@@ -31,6 +31,7 @@ function plural(n, noun, plural = `${noun}s`) {
 /** About three digits: 0.0123, 0.931, 12.3, 1,234. @param {number} value */
 function short(value) {
   const size = Math.abs(value);
+  if (size > 0 && size < 1e-4) return value.toExponential(1).replaceAll("-", "\u2212");
   if (size >= 1000) return count(value);
   if (size >= 100) return fixed(value, Number.isInteger(value) ? 0 : 1);
   if (size >= 10) return fixed(value, Number.isInteger(value) ? 0 : 1);
@@ -45,7 +46,7 @@ function tokens(value) {
   const size = Math.abs(value);
   if (size >= 9_999_500) return `${fixed(value / 1e6, 1)}M`;
   if (size >= 999_500) return `${fixed(value / 1e6, 2)}M`;
-  return size >= 10_000 ? `${trimmed(fixed(value / 1e3, 1))}k` : count(value);
+  return size >= 10_000 ? `${trimmed(fixed(value / 1e3, 1))}k` : short(value);
 }
 
 /** A number's text without the zeros that end its fraction: for ticks. @param {string} text */

@@ -48,7 +48,7 @@ function summaryFigures(summary) {
     isNumber(summary.cost_usd)
       ? figureOf("Cost", dollars(summary.cost_usd), tokensAside(summary))
       : isNumber(summary.input_tokens)
-        ? figureOf("Input", tokens(summary.input_tokens), tokensAside(summary))
+        ? figureOf("Tokens in", tokens(summary.input_tokens), outputAside(summary))
         : null,
   ];
 }
@@ -99,11 +99,14 @@ function tokensAside(summary) {
     isNumber(summary.cached_input_tokens) && summary.input_tokens
       ? ` (${percent(summary.cached_input_tokens / summary.input_tokens)} cached)`
       : "";
-  const input = isNumber(summary.input_tokens)
-    ? `${tokens(summary.input_tokens)} tokens in${cached}`
-    : "";
-  const output = isNumber(summary.output_tokens) ? `${tokens(summary.output_tokens)} out` : "";
-  return [input, output].filter(Boolean).join(", ");
+  const known = isNumber(summary.input_tokens);
+  const input = known ? `${tokens(summary.input_tokens)} tokens in${cached}` : "";
+  return [input, outputAside(summary)].filter(Boolean).join(", ");
+}
+
+/** @param {any} summary */
+function outputAside(summary) {
+  return isNumber(summary.output_tokens) ? `${tokens(summary.output_tokens)} out` : "";
 }
 
 /** Links to the sections that the page has. @param {HTMLElement[]} sections */

@@ -98,14 +98,12 @@ function survivalFigure(each) {
   return figure({
     title,
     caption: `${plural(each.n_events, "run")} of ${count(each.n_runs)} went wrong; ${count(each.n_censored)} ended first.${ruleDetail(each)}`,
-    stops: points
-      .slice(1)
-      .map((point) => ({
-        x: point.x,
-        turn: null,
-        label: `by turn ${count(point.x)}`,
-        text: `${percent(Number(point.value))} of runs without an error (${range(point.low, point.high, "share")}), ${plural(point.n_runs, "run")} at risk`,
-      })),
+    stops: points.slice(1).map((point) => ({
+      x: point.x,
+      turn: null,
+      label: `by turn ${count(point.x)}`,
+      text: `${percent(Number(point.value))} of runs without an error (${range(point.low, point.high, "share")}), ${plural(point.n_runs, "run")} at risk`,
+    })),
     table: {
       head: ["Turn", "Without an error", "Low", "High", "At risk"],
       rows: points
