@@ -11,6 +11,8 @@ from typing import Any
 
 def as_float(value: object) -> float | None:
     """A finite number as float; None for anything else: NaN, infinity, a bool, text."""
+    if type(value) is float:
+        return value if math.isfinite(value) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -76,6 +76,10 @@ def _identity(row: Mapping[str, Any]) -> Key:
 
 def given_name(value: object) -> str | None:
     """A name as text; None where it is missing. 1, 1.0 and "1" are one name."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.strip() or None
     whole = as_int(value)
     if whole is not None:
         return str(whole)

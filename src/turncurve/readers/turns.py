@@ -145,16 +145,20 @@ class _Cells:
 
     def number(self, name: str, *, least: float | None = None) -> float | None:
         value = self.row.get(name)
+        if value is None:
+            return None
         number = _number(value)
         if number is not None and (least is None or number >= least):
             return number
-        if value is not None and not _is_nan(value):
+        if not _is_nan(value):
             kind = "a number" if least is None else f"a number from {least:g}"
             self.unusable(name, kind, value)
         return None
 
     def flag(self, name: str, *, any_number: bool = False) -> bool | None:
         value = self.row.get(name)
+        if value is None:
+            return None
         if isinstance(value, str):
             value = {"true": True, "yes": True, "false": False, "no": False}.get(
                 value.strip().lower(), value
@@ -162,7 +166,7 @@ class _Cells:
         number = _number(value)
         if number in (0, 1) or (number is not None and any_number):
             return bool(number)
-        if value is not None and not _is_nan(value):
+        if not _is_nan(value):
             self.unusable(name, "true or false, or 1 or 0,", value)
         return None
 
