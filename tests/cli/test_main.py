@@ -1,6 +1,8 @@
 """The group: lazily found commands, one-line errors, exit statuses."""
 
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +76,22 @@ def test_reference_page_is_fresh():
     assert tool.PAGE.read_text("utf-8") == tool.page(), "run: make docs"
     for name in COMMANDS:
         assert f"## turncurve {name}\n" in tool.page()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ there")
+def test_interrupt_ends_cleanly():
+    """Ctrl-C ends the command with status 130 and no traceback."""
+    code = "import sys; from turncurve.cli.main import main; sys.argv[0] = 'turncurve'; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "report", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        # The command has begun to read its input once a pipe's worth of it is gone.
+        process.stdin.write("\n" * 200_000)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said

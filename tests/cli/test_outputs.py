@@ -35,6 +35,15 @@ def test_failed_write_leaves_the_old_file(tmp_path):
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_file_is_replaced_not_rewritten(tmp_path):
+    """Whoever has the old file open or linked keeps it whole: the new one takes only its name."""
+    target, other_name = tmp_path / "report.json", tmp_path / "old.json"
+    target.write_text("old")
+    other_name.hardlink_to(target)
+    write_text(str(target), "new\n")
+    assert (target.read_text(), other_name.read_text()) == ("new\n", "old")
+
+
 def test_missing_folder_is_a_clear_error(tmp_path):
     """A target in a folder that does not exist is named, with the reason."""
     with pytest.raises(click.ClickException, match=r"cannot write .*none/x\.md: No such file"):
