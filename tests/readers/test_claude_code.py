@@ -202,6 +202,26 @@ def test_parallel_sidechains_are_told_apart(written: Callable[..., Path]) -> Non
     assert [turn.text for turn in second.turns] == ["B"]
 
 
+def test_sidechain_without_parents_is_one_run(written: Callable[..., Path]) -> None:
+    """Lines that name no parent go on in the sub-agent's conversation that a prompt opened."""
+    side = {"isSidechain": True, "parentUuid": None}
+    path = written(
+        assistant("m0", tool_use("t"), uuid="u0"),
+        user("first", **side),
+        assistant("m1", tool_use("s"), **side),
+        user([tool_result("s", "x")], **side),
+        assistant("m2", {"type": "text", "text": "done"}, **side),
+        user("second", **side),
+        assistant("m3", {"type": "text", "text": "done too"}, **side),
+    )
+    runs = runs_of(path)
+    assert [(run.id, len(run.turns)) for run in runs] == [
+        ("s", 1),
+        ("s/sidechain-1", 2),
+        ("s/sidechain-2", 1),
+    ]
+
+
 def test_sub_agent_of_a_sub_agent(written: Callable[..., Path]) -> None:
     """A sub-agent that another one started has that one as its parent."""
     side = {"isSidechain": True}

@@ -126,13 +126,14 @@ class _Session:
             return self.main
         if isinstance(line.get("agentId"), str):
             return str(line["agentId"])
+        if in_name := re.match(r"(?:.*__)?agent-([\w-]+)\.", self.path.name):
+            return in_name[1]
         parent = self.key_of.get(str(line.get("parentUuid")), "main")
         if not parent.startswith("main"):
             return parent
-        in_name = re.match(r"(?:.*__)?agent-([\w-]+)\.", self.path.name)
-        if in_name and not self.threads:
-            return in_name[1]
-        return f"sidechain-{sum(not key.startswith('main') for key in self.threads) + 1}"
+        side = [key for key in self.threads if not key.startswith("main")]
+        # A prompt opens a sub-agent's conversation; anything else without a parent goes on in one.
+        return f"sidechain-{len(side) + 1}" if not side or _is_prompt(line) else side[-1]
 
     def _start_over_if_cleared(self, message: Mapping[str, Any]) -> None:
         current = self.threads.get(self.main)
@@ -178,6 +179,14 @@ class _Session:
         if turns and _is_cut_off(turns[-1]):
             notes.append("a tool call of the last turn has no result: cut off, or still running")
         return tuple(notes)
+
+
+def _is_prompt(line: Mapping[str, Any]) -> bool:
+    if line.get("type") != "user":
+        return False
+    content = line["message"].get("content")
+    blocks = content if isinstance(content, list) else []
+    return not any(isinstance(b, dict) and b.get("type") == "tool_result" for b in blocks)
 
 
 def _run_id(key: str, session: str) -> str:

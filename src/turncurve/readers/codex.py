@@ -127,9 +127,10 @@ def _add(session: _Session, number: int, line: Mapping[str, Any]) -> None:
 
 
 def _add_meta(session: _Session, number: int, meta: Mapping[str, Any]) -> None:
-    if session.id is not None or not isinstance(meta.get("id"), str):
+    own_id = as_text(meta.get("id", meta.get("session_id")))
+    if session.id is not None or not own_id:
         return  # a forked session repeats the meta line of the one it came from
-    session.id, session.record = meta["id"], number
+    session.id, session.record = own_id, number
     source = meta.get("source")
     spawn = source.get("subagent") if isinstance(source, dict) else None
     spawn = spawn.get("thread_spawn") if isinstance(spawn, dict) else None
