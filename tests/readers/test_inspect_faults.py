@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -61,8 +62,8 @@ def test_a_bomb(tmp_path: Path) -> None:
 def test_too_much_altogether(tmp_path: Path, limits: ArchiveLimits, reason: str) -> None:
     """Too many members or bytes fail the archive before any is unpacked."""
     path = write_eval(tmp_path, log(*TWO))
-    with pytest.raises(ReadError, match=reason):
-        list(sample_members(path, raise_problem, limits=limits))
+    with zipfile.ZipFile(path) as archive, pytest.raises(ReadError, match=reason):
+        list(sample_members(path, archive, raise_problem, limits=limits))
 
 
 def test_a_member_over_the_limit(tmp_path: Path) -> None:
@@ -70,7 +71,9 @@ def test_a_member_over_the_limit(tmp_path: Path) -> None:
     small, large = sample(call()), sample(call("x" * 5000), id="s2")
     path = write_eval(tmp_path, log(small, large))
     problems: list[ReadError] = []
-    found = list(sample_members(path, problems.append, limits=ArchiveLimits(member=4000)))
+    limits = ArchiveLimits(member=4000)
+    with zipfile.ZipFile(path) as archive:
+        found = list(sample_members(path, archive, problems.append, limits=limits))
     assert [member.sample_id for member in found] == ["s1"]
     assert [problem.record for problem in problems] == ["samples/s2_epoch_1.json"]
 
@@ -115,16 +118,20 @@ def test_an_archive_without_any_header(tmp_path: Path) -> None:
     """An archive with neither header nor journal says what could rebuild it."""
     path = tmp_path / "log.eval"
     add(path, "samples/s1_epoch_1.json", json.dumps(TWO[0]))
-    with pytest.raises(ReadError, match=r"header\.json or _journal/start\.json.*recover"):
-        read_all(path)
+    runs, (problem,) = read_all(path)
+    assert runs == []
+    assert re.search(r"header\.json or _journal/start\.json.*recover", str(problem))
 
 
 def test_an_archive_that_breaks_off(tmp_path: Path) -> None:
     """An archive cut in its middle has no directory, and says what could rebuild it."""
     path = write_eval(tmp_path, log(*TWO))
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(ReadError, match=r"whole zip archive.*recover"):
-        read_all(path)
+    runs, (problem,) = read_all(path)
+    assert runs == []
+    assert re.search(r"whole zip archive.*recover", str(problem))
+    with pytest.raises(ReadError, match="whole zip archive"):
+        list(read(path, raise_problem))
 
 
 def test_one_bad_sample_of_a_document(tmp_path: Path) -> None:
@@ -149,9 +156,9 @@ def test_a_document_that_is_no_log(tmp_path: Path, text: str) -> None:
     """A document that breaks off, or has no header, is an error that names the file."""
     path = tmp_path / "log.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ReadError) as caught:
-        read_all(path)
-    assert caught.value.path == path
+    runs, problems = read_all(path)
+    assert runs == []
+    assert [(problem.path, problem.kept) for problem in problems] == [(path, False)]
 
 
 def test_a_mark_and_bad_bytes(tmp_path: Path) -> None:
@@ -195,7 +202,8 @@ def test_samples_are_held_in_batches_of_bounded_size(tmp_path: Path) -> None:
     """A batch holds as many samples as unpack to its size, and never fewer than one."""
     samples = [sample(call("x" * 1000), id=f"s{n}") for n in range(7)]
     path = write_eval(tmp_path, log(*samples))
-    members = list(sample_members(path, raise_problem))
+    with zipfile.ZipFile(path) as archive:
+        members = list(sample_members(path, archive, raise_problem))
     sizes = [[member.size for member in batch] for batch in batches(members, size=4000)]
     assert [sum(batch) <= 4000 for batch in sizes] == [True] * len(sizes)
     assert sum(map(len, sizes)) == 7

@@ -12,6 +12,7 @@ from turncurve.errors import ReadError
 from turncurve.readers.base import OnProblem
 
 SAMPLE = re.compile(r"samples/(?P<id>.+)_epoch_(?P<epoch>\d+)\.json", re.DOTALL)
+RECOVER = "`inspect log recover` may rebuild the log of an evaluation that was killed"
 HEADERS = ("header.json", "_journal/start.json")
 
 
@@ -47,22 +48,42 @@ class SampleMember:
     size: int
 
 
+def opened(path: Path, archive: Path) -> zipfile.ZipFile:
+    """Open an archive for its directory; none of its members is unpacked.
+
+    Args:
+        path: The file that the user named, for errors.
+        archive: The archive itself.
+
+    Raises:
+        ReadError: It has no directory, as one that broke off while it was written.
+    """
+    try:
+        return zipfile.ZipFile(archive)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as problem:
+        raise ReadError(path, f"wanted a whole zip archive: {problem}", fix=RECOVER) from problem
+
+
 def sample_members(
-    path: Path, on_problem: OnProblem, *, limits: ArchiveLimits = ARCHIVE_LIMITS
+    path: Path,
+    archive: zipfile.ZipFile,
+    on_problem: OnProblem,
+    *,
+    limits: ArchiveLimits = ARCHIVE_LIMITS,
 ) -> Iterator[SampleMember]:
     """Give the samples of an archive, without unpacking any.
 
     A member that has an unsafe name or passes a limit goes to `on_problem`.
 
     Raises:
-        ReadError: The archive has no directory, too many members, too many bytes, or no header.
+        ReadError: The archive has too many members, too many bytes, or no header.
     """
-    infos = _directory(path, limits)
+    infos = _directory(path, archive, limits)
     if not any(name in infos for name in HEADERS):
         raise ReadError(
             path,
             f"wanted an Inspect log with a member {' or '.join(HEADERS)}, got neither",
-            fix="`inspect log recover` rebuilds the log of an evaluation that was killed",
+            fix=RECOVER,
         )
     for name, info in infos.items():
         match = SAMPLE.fullmatch(name)
@@ -104,16 +125,10 @@ def batches(members: Iterable[SampleMember], size: int = 1 << 23) -> Iterator[li
         yield batch
 
 
-def _directory(path: Path, limits: ArchiveLimits) -> dict[str, zipfile.ZipInfo]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            infos = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as problem:
-        raise ReadError(
-            path,
-            f"wanted a whole zip archive: {problem}",
-            fix="a log that broke off while it was written: `inspect log recover` may rebuild it",
-        ) from problem
+def _directory(
+    path: Path, archive: zipfile.ZipFile, limits: ArchiveLimits
+) -> dict[str, zipfile.ZipInfo]:
+    infos = archive.infolist()
     if len(infos) > limits.members:
         raise ReadError(path, f"wanted at most {limits.members:,} members, got {len(infos):,}")
     total = sum(info.file_size for info in infos)

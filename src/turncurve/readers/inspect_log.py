@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-import io
 import json
-import logging
 import re
 import shutil
 import tempfile
-import warnings
-import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from turncurve.errors import InvariantError, MissingExtraError, ReadError
+from turncurve.errors import InvariantError, ReadError
 from turncurve.model import Run
-from turncurve.readers._inspect_archive import SampleMember, batches, check_member, sample_members
+from turncurve.readers._inspect_archive import (
+    RECOVER,
+    SampleMember,
+    batches,
+    check_member,
+    opened,
+    sample_members,
+)
+from turncurve.readers._inspect_calls import (
+    archive_header,
+    archive_samples,
+    archive_summaries,
+    document,
+    require_inspect,
+)
 from turncurve.readers._inspect_outcome import graduated_scores
 from turncurve.readers._inspect_runs import LogContext, runs_of
 from turncurve.readers._stream import LIMITS, compression, head, json_document, open_trace
@@ -28,8 +37,6 @@ if TYPE_CHECKING:
 
 _ZIP = b"PK\x03\x04"
 _MEMBER = re.compile(rb"_journal/|header\.json|samples/[^\x00]{1,400}_epoch_\d+\.json")
-_UNUSED = {"store", "output", "timelines", "choices", "setup", "files"}
-"""Parts of a sample that are not unpacked: the turns don't need them."""
 
 
 def looks_like(start: bytes, path: Path) -> bool:
@@ -48,55 +55,48 @@ def looks_like(start: bytes, path: Path) -> bool:
 def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """Give the runs of a log: for each sample and epoch its agent's, then its sub-agents'.
 
-    An `.eval` archive is read sample by sample; a `.json` document is held whole.
+    An `.eval` archive is read some samples at a time; a `.json` document is held whole. A file
+    that as a whole can't be read is a problem too.
 
     Raises:
         MissingExtraError: The extra `inspect` is not installed.
-        ReadError: The file as a whole is no log that can be read.
     """
-    _require_inspect()
+    require_inspect()
+    told = list[ReadError]()
+
+    def tell(problem: ReadError) -> None:
+        told.append(problem)
+        on_problem(problem)
+
+    try:
+        yield from _read_file(path, tell)
+    except ReadError as problem:
+        if problem in told:
+            raise
+        on_problem(problem)
+
+
+def _read_file(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     if not head(path, 4).startswith(_ZIP):
         yield from _read_document(path, on_problem)
     elif compression(path) is None:
         yield from _read_archive(path, path, on_problem)
     else:
-        with tempfile.NamedTemporaryFile(suffix=".eval") as whole, open_trace(path) as packed:
-            shutil.copyfileobj(packed, whole)
+        with tempfile.NamedTemporaryFile(suffix=".eval") as whole:
+            with open_trace(path) as packed:
+                shutil.copyfileobj(packed, whole)
             whole.flush()
             yield from _read_archive(path, Path(whole.name), on_problem)
 
 
-def _require_inspect() -> None:
-    try:
-        with _quiet():
-            import inspect_ai.log  # noqa: F401, PLC0415 - seconds to import, and an extra
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] != "inspect_ai":
-            raise
-        raise MissingExtraError("reading Inspect logs", "inspect") from problem
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Inspect's log records and its libraries' deprecations from the terminal."""
-    logger = logging.getLogger("inspect_ai")
-    was = logger.disabled
-    logger.disabled = True
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.disabled = was
-
-
 def _read_archive(path: Path, archive: Path, on_problem: OnProblem) -> Iterator[Run]:
-    members = list(sample_members(archive, on_problem))
-    log = _header(path, archive)
-    context = _context(path, log, _summarised(path, archive, on_problem))
-    order = {str(name): place for place, name in enumerate(log.eval.dataset.sample_ids or [])}
-    members.sort(key=lambda member: (order.get(member.sample_id, len(order)), member.epoch))
-    with zipfile.ZipFile(archive) as zip_file:
+    """Read an archive; `path` is what the user named, `archive` its unpacked form."""
+    with opened(path, archive) as zip_file:
+        members = list(sample_members(path, zip_file, on_problem))
+        log = _header(path, archive)
+        context = _context(path, log, _summarised(path, archive, on_problem))
+        order = {str(name): place for place, name in enumerate(log.eval.dataset.sample_ids or [])}
+        members.sort(key=lambda member: (order.get(member.sample_id, len(order)), member.epoch))
         for batch in batches(members):
             faults = {member.name: check_member(zip_file, member.name) for member in batch}
             for name, fault in faults.items():
@@ -111,8 +111,10 @@ def _samples(
     path: Path, archive: Path, members: list[SampleMember], on_problem: OnProblem
 ) -> Iterator[tuple[SampleMember, EvalSample]]:
     """Give the samples of some members; where reading them at once fails, one by one."""
+    if not members:
+        return
     try:
-        samples = _samples_at_once(archive, members)
+        samples = archive_samples(archive, members)
     except Exception as problem:  # noqa: BLE001 - one sample fails, the others are read
         if len(members) > 1:
             for member in members:
@@ -123,40 +125,19 @@ def _samples(
     yield from zip(members, samples, strict=True)
 
 
-def _samples_at_once(archive: Path, members: list[SampleMember]) -> list[EvalSample]:
-    from inspect_ai.log import read_eval_log_samples_by_id  # noqa: PLC0415 - seconds to import
-
-    with _quiet():
-        return read_eval_log_samples_by_id(
-            str(archive),
-            [(member.sample_id, member.epoch) for member in members],
-            concurrency=1,
-            resolve_attachments="core",
-            format="eval",
-            exclude_fields=_UNUSED,
-        )
-
-
 def _header(path: Path, archive: Path) -> EvalLog:
-    from inspect_ai.log import read_eval_log  # noqa: PLC0415 - seconds to import
-
     try:
-        with _quiet():
-            return read_eval_log(str(archive), header_only=True, format="eval")
+        return archive_header(archive)
     except Exception as problem:
         raise ReadError(
-            path,
-            f"the log's header cannot be read: {_reason(problem)}",
-            fix="`inspect log recover` rebuilds the log of an evaluation that was killed",
+            path, f"the log's header cannot be read: {_reason(problem)}", fix=RECOVER
         ) from problem
 
 
 def _summarised(path: Path, archive: Path, on_problem: OnProblem) -> frozenset[str]:
-    from inspect_ai.log import read_eval_log_sample_summaries  # noqa: PLC0415 - as above
-
+    """Names of the scores that are no verdicts, by the summaries of all samples."""
     try:
-        with _quiet():
-            summaries = read_eval_log_sample_summaries(str(archive), format="eval")
+        summaries = archive_summaries(archive)
     except Exception as problem:  # noqa: BLE001 - the samples can be read without
         reason = f"the samples' summaries cannot be read: {_reason(problem)}"
         on_problem(ReadError(path, reason, record="summaries.json", kept=True))
@@ -174,7 +155,7 @@ def _read_document(path: Path, on_problem: OnProblem) -> Iterator[Run]:
             fix="`inspect log convert --to eval` makes an archive of it, read sample by sample",
         )
     try:
-        log = _parsed(content)
+        log = document(content)
     except Exception:  # noqa: BLE001 - one bad sample spoils the whole: read them one by one
         yield from _read_piecewise(path, on_problem)
         return
@@ -186,28 +167,21 @@ def _read_document(path: Path, on_problem: OnProblem) -> Iterator[Run]:
         yield from _runs(sample, context, _record(sample), on_problem)
 
 
-def _parsed(content: bytes) -> EvalLog:
-    from inspect_ai.log import read_eval_log  # noqa: PLC0415 - as above
-
-    with _quiet():
-        return read_eval_log(io.BytesIO(content), resolve_attachments="core", format="json")
-
-
 def _read_piecewise(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """Read each sample of a document as a log of its own, so that the good ones survive."""
-    document: Any = json_document(path, on_problem)
-    if not isinstance(document, dict):
-        raise ReadError(path, f"wanted a JSON object, got {type(document).__name__}")
-    samples = document.pop("samples", None)
+    whole: Any = json_document(path, on_problem)
+    if not isinstance(whole, dict):
+        raise ReadError(path, f"wanted a JSON object, got {type(whole).__name__}")
+    samples = whole.pop("samples", None)
     try:
-        log = _parsed(json.dumps(document).encode())
+        log = document(json.dumps(whole).encode())
     except Exception as problem:
         raise ReadError(path, f"the log's header cannot be read: {_reason(problem)}") from problem
     context = _context(path, log, frozenset())
     for position, sample in enumerate(samples if isinstance(samples, list) else []):
         record = f"samples[{position}]"
         try:
-            parsed = _parsed(json.dumps({**document, "samples": [sample]}).encode()).samples or []
+            parsed = document(json.dumps({**whole, "samples": [sample]}).encode()).samples or []
         except Exception as problem:  # noqa: BLE001 - one sample fails, the others are read
             on_problem(ReadError(path, _reason(problem), record=record))
             continue
