@@ -41,6 +41,14 @@ def test_a_limit_met_exactly_is_reached() -> None:
     assert (ahead.crosses_100k, ahead.crossings[0].kind) == (100, "extrapolated")
 
 
+@pytest.mark.parametrize("turns", range(20, 120))
+def test_rounding_does_not_move_a_crossing(turns: int) -> None:
+    """A line that meets 100,000 at a whole turn crosses there, whatever its binary fraction."""
+    step = 100_000 / turns
+    growth = context_growth(runs_of([step * turn for turn in range(1, turns // 2)]))
+    assert growth.crosses_100k == turns
+
+
 def test_extrapolation_starts_after_the_last_turn() -> None:
     """A run whose line lies above the limit already, and whose context doesn't, is due next."""
     tokens = [60_000.0, 80_000, 90_000, 92_000, 94_000, 96_000, 98_000, 99_900, 99_000, 99_500]
@@ -69,6 +77,12 @@ def test_growth_is_taken_between_compactions() -> None:
     unrecorded = context_growth(runs_of(tokens))
     assert unrecorded.n_drops == 2
     assert unrecorded.tokens_per_turn == pytest.approx(9000 / 61)
+
+
+def test_a_small_fall_is_no_drop() -> None:
+    """A fall to half is none; a fall below half without a compaction on record is one."""
+    assert context_growth(runs_of([1000.0, 900, 450, 500])).n_drops == 0
+    assert context_growth(runs_of([1000.0, 900, 449, 500])).n_drops == 1
 
 
 def test_several_runs_give_medians() -> None:

@@ -89,6 +89,19 @@ def test_a_derived_signal_takes_its_sources_reason() -> None:
     assert found.reasons == {"grades hold no content": 2, "turn without an action": 1}
 
 
+def test_a_run_without_any_tool_result_lacks_just_that() -> None:
+    """Where the reader names no reason, it is the turn's."""
+    table = make_table(
+        {"r": {"tool_error_rate": [None, None]}}, absent={"r": {"n_tool_results": "none kept"}}
+    )
+    found = of("tool_error_rate", table)
+    assert found is not None
+    assert found.reasons == {"none kept": 2}
+    found = of("tool_error_rate", make_table({"r": {"tool_error_rate": [None, None]}}))
+    assert found is not None
+    assert found.reasons == {"turn without a tool result whose outcome is known": 2}
+
+
 def test_complete_signals_and_plain_counts_are_not_listed() -> None:
     """A signal with a value on every turn is no entry; nor is a count behind other signals."""
     table = make_table(

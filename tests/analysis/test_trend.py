@@ -53,6 +53,16 @@ def test_a_fall_is_found_where_it_is() -> None:
     assert abs(np.median([alarm.onset for alarm in trend.alarms]) - 31) <= 2
 
 
+def test_chance_is_that_of_so_many_alarms_or_more() -> None:
+    """3 of 3 runs that alarm come by chance with the third power of one's; no alarm is certain."""
+    runs = [[0.8 + 0.1 * (-1) ** turn - 0.5 * (turn >= 30) for turn in range(60)]] * 3
+    trend = trend_of("quality", runs)
+    assert trend.n_alarmed == 3
+    assert trend.false_alarm_here is not None
+    assert trend.chance == pytest.approx(trend.false_alarm_here**3)
+    assert trend_of("quality", [[-value for value in run] for run in runs]).chance == 1
+
+
 def test_alarm_turns_are_turn_numbers() -> None:
     """Where turn numbers have gaps, an alarm names the turn and not its place."""
     values = falling(1, fall=0.4, seed=3)[0]

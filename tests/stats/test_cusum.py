@@ -128,6 +128,16 @@ def test_watches_the_bad_direction_only() -> None:
     assert alarms["either"] is not None
 
 
+def test_onset_is_the_first_value_that_piles_up() -> None:
+    """Values that jump at position 30 have their onset there, and alarm later."""
+    values = np.r_[np.tile([0.0, 1.0], 15), np.tile([4.0, 5.0], 15)]
+    found = calibrated_cusum(values, rng=np.random.default_rng(7), direction="up")
+    assert found.onset == 30
+    assert found.alarm is not None
+    assert found.alarm > 30
+    assert found.path[found.alarm] >= found.limit > found.path[found.alarm - 1]
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(-50, 50), min_size=12, max_size=40).filter(lambda v: len(set(v)) > 1),

@@ -45,6 +45,17 @@ def test_agrees_with_statsmodels() -> None:
     assert estimate(values[None]) == pytest.approx((80 * r + 2) / 76)
 
 
+def test_runs_are_no_neighbours_of_each_other() -> None:
+    """The last value of a run and the first of the next make no pair."""
+    values = sequences(0.0, 2, 16, seed=4)
+    values[0, -1] = values[1, 0] = 30.0
+    turn = np.arange(16)
+    residuals = [v - np.polyval(np.polyfit(turn, v, 1), turn) for v in values]
+    products = sum((e[1:] * e[:-1]).sum() for e in residuals)
+    r = products / sum((e**2).sum() for e in residuals)
+    assert estimate(values) == pytest.approx((16 * r + 2) / 12)
+
+
 def test_absent_without_long_runs_or_spread() -> None:
     """Short runs, runs on a line and no runs at all give none."""
     assert estimate(np.zeros((3, 10))) is None
