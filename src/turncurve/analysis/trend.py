@@ -13,7 +13,6 @@ from scipy.special import bdtrc
 from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.first_error import Quantile
 from turncurve.analysis.own_runs import own_runs
-from turncurve.analysis.regrounding import Regrounding, regrounding_interval
 from turncurve.analysis.settings import Settings
 from turncurve.analysis.turn_quantiles import turn_quantiles
 from turncurve.stats.cusum import Direction, calibrated_cusum, false_alarm_if_correlated
@@ -24,8 +23,6 @@ from turncurve.stats.proportion import wilson
 from turncurve.stats.slope import slopes_within
 from turncurve.stats.survival import kaplan_meier
 from turncurve.table import SignalInfo, TurnTable
-
-__all__ = ["Alarm", "Regrounding", "Trend", "regrounding_interval", "trends_within_run"]
 
 BASELINE_TURNS = 8
 FALSE_ALARM = 0.05
