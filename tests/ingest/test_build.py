@@ -91,6 +91,16 @@ def test_events_are_kept_by_run_and_turn() -> None:
     assert table.events.kind.tolist() == ["compaction", "limit"]
 
 
+def test_a_number_of_the_file_fills_a_signal_that_its_turns_do_not_give() -> None:
+    """`output_tokens` among a turn's values counts where its usage says nothing, and only there."""
+    turns = (
+        Turn(index=1, usage=Usage(output=5), values={"output_tokens": 9.0}),
+        Turn(index=2, values={"output_tokens": 9.0}),
+    )
+    table = table_from_runs([run("a", 2, turns=turns)], options=NO_PRICES)
+    assert_array_equal(table.columns["output_tokens"], [5, 9])
+
+
 def test_a_signal_that_only_a_later_run_has_is_missing_in_the_earlier() -> None:
     """Its column is NaN before that run, and after it."""
     turns = (Turn(index=1, values={"mood": 2.0}),)

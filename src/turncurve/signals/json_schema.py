@@ -19,7 +19,7 @@ JsonValue: TypeAlias = Any
 """A value as it came out of a JSON document."""
 
 SECONDS = 0.25
-"""How long one pattern of the schema may look at one text."""
+"""Processor time that one pattern of the schema may take on one text."""
 
 
 class JsonSchema:

@@ -21,7 +21,7 @@ PythonCheck: TypeAlias = Callable[[Turn], bool | None]
 """True where a turn keeps the rule, False where it breaks it, None where it does not apply."""
 
 SECONDS = 0.25
-"""How long one regular expression may look at one text."""
+"""Processor time that one regular expression may take on one text."""
 
 _CHECKS = (
     *("must_match", "must_not_match", "max_length", "min_length", "json_schema", "canary"),
