@@ -199,7 +199,8 @@ def test_a_run_of_5000_turns_stays_light(tmp_path: Path, visit: Visitor) -> None
     seen.page.keyboard.press("PageDown")
     seen.page.keyboard.press("Enter")
     seen.page.wait_for_selector(".turn.here[data-turn='4990']")
-    assert seen.page.locator(".turn").count() <= 17
+    shown = seen.page.eval_on_selector_all(".turn", "all => all.map((e) => +e.dataset.turn)")
+    assert shown == list(range(4_982, 4_999))
     seen.page.get_by_role("button", name="Earlier turns").click()
     assert seen.page.locator(".turn[data-turn='4970']").count() == 1
 
@@ -250,6 +251,9 @@ def test_few_runs_make_hollow_points(tmp_path: Path, visit: Visitor) -> None:
     assert ticks == len(document["events"])
 
 
+PATH_NUMBERS = "(each) => each.getAttribute('d').match(/[\\d.]+/g).map(Number)"
+
+
 def test_band_and_strip_are_drawn_to_scale(tmp_path: Path, visit: Visitor) -> None:
     """The band reaches from low to high, the line goes through the value, the strip names its n."""
     row = {"signal": "quality", "axis": "turn", "n_turns": 70, "std_error": 0.1, "partial": False}
@@ -262,13 +266,16 @@ def test_band_and_strip_are_drawn_to_scale(tmp_path: Path, visit: Visitor) -> No
     seen = visit(tmp_path / "p.html")
     band, line = seen.page.eval_on_selector_all(
         ".hero .plot svg:first-child path",
-        "all => all.map((each) => each.getAttribute('d').match(/[\\d.]+/g).map(Number))",
+        f"all => all.map({PATH_NUMBERS})",
     )
     top, floor = 12, 380 - 6
     at = {value: floor - value * (floor - top) for value in (0.25, 0.5, 0.75)}
     assert {min(band[1::2]), max(band[1::2])} == {at[0.75], at[0.25]}
     assert set(line[1::2]) == {at[0.5]}
-    assert "7 runs" in seen.page.locator(".hero .plot svg").nth(1).text_content()
+    strip = seen.page.locator(".hero .plot svg").nth(1)
+    heights = strip.locator("path").nth(1).evaluate(PATH_NUMBERS)[1::2]
+    assert (max(heights), min(heights)) == (round(8 + 32 / 7, 3), 8)
+    assert "7 runs" in strip.text_content()
 
 
 def test_numbers_are_those_of_the_document(tmp_path: Path, visit: Visitor) -> None:
