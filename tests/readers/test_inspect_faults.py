@@ -12,7 +12,7 @@ import pytest
 
 from readers.inspect_logs import call, log, read_all, sample, write_eval, write_json
 from turncurve.errors import ReadError
-from turncurve.readers._inspect_archive import ArchiveLimits, batches, sample_members
+from turncurve.readers._inspect.archive import ArchiveLimits, batches, sample_members
 from turncurve.readers.base import raise_problem
 from turncurve.readers.inspect_log import read
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inspect_ai.model import ModelOutput, ModelUsage
 
 from turncurve.model import Usage
-from turncurve.readers._inspect_usage import summed, totals_of, usage_of
+from turncurve.readers._inspect.usage import summed, totals_of, usage_of
 
 COUNTS = st.integers(0, 200_000)
 

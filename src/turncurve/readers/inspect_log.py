@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from turncurve.errors import InvariantError, ReadError
 from turncurve.model import Run
-from turncurve.readers._inspect_archive import (
+from turncurve.readers._inspect.archive import (
     RECOVER,
     SampleMember,
     batches,
@@ -20,15 +20,15 @@ from turncurve.readers._inspect_archive import (
     opened,
     sample_members,
 )
-from turncurve.readers._inspect_calls import (
+from turncurve.readers._inspect.calls import (
     archive_header,
     archive_samples,
     archive_summaries,
     document,
     require_inspect,
 )
-from turncurve.readers._inspect_outcome import graduated_scores
-from turncurve.readers._inspect_runs import LogContext, runs_of
+from turncurve.readers._inspect.outcome import graduated_scores
+from turncurve.readers._inspect.runs import LogContext, runs_of
 from turncurve.readers._stream import LIMITS, compression, head, json_document, open_trace
 from turncurve.readers.base import OnProblem, Reader
 

@@ -21,7 +21,7 @@ from turncurve.errors import MissingExtraError
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
-    from turncurve.readers._inspect_archive import SampleMember
+    from turncurve.readers._inspect.archive import SampleMember
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from turncurve.model import ExitType
-from turncurve.readers._inspect_quality import GRADED_TRACE, per_turn_scores
+from turncurve.readers._inspect.quality import GRADED_TRACE, per_turn_scores
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from turncurve.model import Event, Usage
-from turncurve.readers._inspect_agents import AgentDraft, agent_of, draft_of_messages
-from turncurve.readers._inspect_outcome import score_number
-from turncurve.readers._inspect_places import Place, is_grader_role, places, unique_events
-from turncurve.readers._inspect_usage import usage_of
+from turncurve.readers._inspect.agents import AgentDraft, agent_of, draft_of_messages
+from turncurve.readers._inspect.outcome import score_number
+from turncurve.readers._inspect.places import Place, is_grader_role, places, unique_events
+from turncurve.readers._inspect.usage import usage_of
 
 if TYPE_CHECKING:
     from inspect_ai.event import Event as LogEvent

@@ -1,0 +1,1 @@
+"""Parts of the reader of Inspect logs: archive, sample, agents, calls, usage, outcome, scores."""
