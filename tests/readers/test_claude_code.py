@@ -12,7 +12,7 @@ import pytest
 from turncurve.errors import ReadError
 from turncurve.model import ExitType, Run, Usage
 from turncurve.readers import READERS, raise_problem
-from turncurve.readers._stream import head
+from turncurve.readers.stream import head
 
 READER = READERS["claude_code"]
 

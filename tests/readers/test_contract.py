@@ -16,7 +16,7 @@ import zstandard
 from turncurve.errors import ReadError
 from turncurve.model import Run, Usage
 from turncurve.readers import READERS
-from turncurve.readers._stream import head
+from turncurve.readers.stream import head
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 NAMES = READERS.names()

@@ -13,7 +13,7 @@ import zstandard
 from turncurve.errors import ReadError
 from turncurve.model import Run
 from turncurve.readers import READERS, raise_problem
-from turncurve.readers._stream import head
+from turncurve.readers.stream import head
 
 GOOD = [{"run": run, "turn": turn, "quality": 0.5} for run in "ab" for turn in (1, 2, 3)]
 GOOD_LINES = "".join(json.dumps(row) + "\n" for row in GOOD).encode()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turncurve.readers._fields import (
+from turncurve.readers.fields import (
     as_arguments,
     as_count,
     as_float,

@@ -13,8 +13,8 @@ import pytest
 from readers.inspect_logs import call, event, log, read_all, runs_of, sample, span, tool_event
 from readers.inspect_logs import write_json as write
 from turncurve.model import ExitType, Run
-from turncurve.readers._stream import head
 from turncurve.readers.inspect_log import READER, looks_like
+from turncurve.readers.stream import head
 
 
 def test_each_agent_has_a_run_of_its_own(data: Path) -> None:
@@ -323,7 +323,7 @@ def test_without_the_extra() -> None:
     script = (
         "import sys; sys.modules['inspect_ai'] = None\n"
         "from pathlib import Path\n"
-        "from turncurve.readers._stream import head\n"
+        "from turncurve.readers.stream import head\n"
         "from turncurve.readers.inspect_log import looks_like, read\n"
         "path = Path(sys.argv[1])\n"
         "assert looks_like(head(path), path)\n"

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncurve.errors import ReadError
-from turncurve.readers._stream import (
+from turncurve.readers.stream import (
     LIMITS,
     Limits,
     compression,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from turncurve.errors import NotEnoughDataError
-from turncurve.stats.survival import kaplan_meier, quantile, quantiles, survival_at
+from turncurve.stats.survival import kaplan_meier, quantile, quantiles
 
 # 24 simulated runs; R 4.2.2's answers (survival, `survfit(Surv(T, E) ~ 1, conf.type = "log-log")`)
 # are quoted in the tests below.
@@ -43,7 +43,7 @@ def test_matches_r():
     curve = kaplan_meier(TIME, EVENT)
     assert (curve.n_runs, curve.n_events, curve.n_censored) == (24, 20, 4)
     at = np.searchsorted(curve.time, [5, 10, 15], side="right") - 1
-    assert_allclose(survival_at(curve, [5, 10, 15]), [0.5833333, 0.5, 0.2083333], atol=5e-8)
+    assert_allclose(curve.survival[at], [0.5833333, 0.5, 0.2083333], atol=5e-8)
     assert_allclose(curve.std_error[at], [0.1006346, 0.1020621, 0.089203], atol=5e-8)
 
 
@@ -150,13 +150,6 @@ def test_one_run_sets_no_limits():
     """One run's event at turn 45 says nothing about when other runs have theirs."""
     found = quantile(kaplan_meier([45], [True]), 0.5)
     assert (found.time, found.low, found.high) == (45, None, None)
-
-
-def test_survival_is_unknown_after_the_last_run_was_seen():
-    """After the longest followed time survival is NaN unless it is 0; before the first event 1."""
-    curve = kaplan_meier([3, 8], [True, False])
-    assert_array_equal(survival_at(curve, [1, 3, 8, 9]), [1, 0.5, 0.5, np.nan])
-    assert_array_equal(survival_at(kaplan_meier([3], [True]), [2, 99]), [1, 0])
 
 
 def test_where_survival_is_zero_there_is_no_error():

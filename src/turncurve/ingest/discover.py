@@ -11,7 +11,7 @@ from pathlib import Path
 
 from turncurve.errors import ReadError
 from turncurve.readers import READERS, OnProblem, Reader
-from turncurve.readers._stream import compression, head
+from turncurve.readers.stream import compression, head
 
 _NO_TRACES = frozenset({"__pycache__", "node_modules"})
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from turncurve.model import Detector, ToolResult
-from turncurve.readers._fields import as_text, is_transient, looks_like_error
+from turncurve.readers.fields import as_text, is_transient, looks_like_error
 
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)\s*$", re.MULTILINE)
 _STILL_RUNNING = re.compile(r"^Process running with session ID \d+\s*$", re.MULTILINE)

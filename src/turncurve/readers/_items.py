@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from turncurve.errors import ReadError
-from turncurve.readers._stream import LIMITS, head, json_document, json_lines, open_trace
 from turncurve.readers.base import OnProblem
+from turncurve.readers.stream import LIMITS, head, json_document, json_lines, open_trace
 
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 

@@ -17,7 +17,9 @@ from turncurve.model import (
     Usage,
     usage_with_cache_inside,
 )
-from turncurve.readers._fields import (
+from turncurve.readers._items import as_list, as_mapping
+from turncurve.readers.base import OnProblem
+from turncurve.readers.fields import (
     as_arguments,
     as_count,
     as_float,
@@ -26,8 +28,6 @@ from turncurve.readers._fields import (
     is_transient,
     parse_time,
 )
-from turncurve.readers._items import as_list, as_mapping
-from turncurve.readers.base import OnProblem
 
 _COMMAND_BLOCK = re.compile(r"```(?:bash|mswea_bash_command)\s*\n(.*?)\n```", re.DOTALL)
 _RETURN_CODE = re.compile(r"\s*(?:<exception>.{0,2000}?</exception>\s*)?<returncode>(-?\d+)<", re.S)

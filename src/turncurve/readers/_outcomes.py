@@ -10,8 +10,8 @@ from typing import Any
 from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType
 from turncurve.readers._items import as_list, as_mapping
-from turncurve.readers._stream import json_document
 from turncurve.readers.base import OnProblem
+from turncurve.readers.stream import json_document
 
 COMPANIONS = ("report.json", "*.report.json")
 """Names that only outcome files have, of those that `resolved_beside` looks at."""

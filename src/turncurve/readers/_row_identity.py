@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from turncurve.readers._fields import as_float, as_int, as_text
+from turncurve.readers.fields import as_float, as_int, as_text
 
 IDENTITY = ("run", "condition", "scenario", "trial")
 

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from turncurve.errors import ReadError
-from turncurve.readers._stream import compression, head, json_document, json_lines, open_trace
 from turncurve.readers.base import OnProblem
+from turncurve.readers.stream import compression, head, json_document, json_lines, open_trace
 
 Row: TypeAlias = tuple[int, Mapping[str, Any]]
 """Where it stands (a line, or a row of Parquet or of a JSON list, from 1), and its cells."""

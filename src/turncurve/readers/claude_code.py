@@ -11,8 +11,10 @@ from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Turn, Usage
-from turncurve.readers._absent import absent_signals
-from turncurve.readers._fields import (
+from turncurve.readers._pairing import Arrived, pair_results
+from turncurve.readers.absent import absent_signals
+from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import (
     as_arguments,
     as_count,
     as_float,
@@ -20,9 +22,7 @@ from turncurve.readers._fields import (
     is_transient,
     parse_time,
 )
-from turncurve.readers._pairing import Arrived, pair_results
-from turncurve.readers._stream import json_lines
-from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.stream import json_lines
 
 _ABSENT = {
     "quality": "a Claude Code session holds no score",

@@ -25,17 +25,17 @@ from turncurve.model import (
     Usage,
     usage_with_cache_inside,
 )
-from turncurve.readers._absent import absent_signals
 from turncurve.readers._codex_results import tool_result
-from turncurve.readers._fields import (
+from turncurve.readers._pairing import Arrived, pair_results
+from turncurve.readers.absent import absent_signals
+from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import (
     as_arguments,
     as_count,
     as_text,
     parse_time,
 )
-from turncurve.readers._pairing import Arrived, pair_results
-from turncurve.readers._stream import json_lines, open_trace
-from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.stream import json_lines, open_trace
 
 _ABSENT = {
     "quality": "a Codex rollout holds no score",

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from turncurve.errors import ReadError
 from turncurve.model import Grade, Run, Turn, Validity
-from turncurve.readers._absent import absent_signals
-from turncurve.readers._fields import as_count, as_text
 from turncurve.readers._items import as_mapping, json_items
 from turncurve.readers._outcomes import exit_events, exit_type
+from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import as_count, as_text
 
 _START = re.compile(rb'\s*\[?\s*\{\s*"')
 _KEYS = (

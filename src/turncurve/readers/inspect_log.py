@@ -29,8 +29,8 @@ from turncurve.readers._inspect.calls import (
 )
 from turncurve.readers._inspect.outcome import graduated_scores
 from turncurve.readers._inspect.runs import LogContext, runs_of
-from turncurve.readers._stream import LIMITS, compression, head, json_document, open_trace
 from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.stream import LIMITS, compression, head, json_document, open_trace
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample

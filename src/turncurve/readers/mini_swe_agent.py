@@ -10,8 +10,6 @@ from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import ExitType, Run, Totals, Turn
-from turncurve.readers._absent import absent_signals
-from turncurve.readers._fields import as_float
 from turncurve.readers._items import as_mapping
 from turncurve.readers._mini_messages import Conversation, Notices, conversation
 from turncurve.readers._outcomes import (
@@ -21,8 +19,10 @@ from turncurve.readers._outcomes import (
     file_stem,
     resolved_beside,
 )
-from turncurve.readers._stream import json_document
+from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import as_float
+from turncurve.readers.stream import json_document
 
 _DOCUMENT = re.compile(rb'\s*\{\s*"(?:info|messages|trajectory_format|instance_id)"\s*:')
 _DOCUMENT_MARKS = (

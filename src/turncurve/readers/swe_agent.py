@@ -12,14 +12,6 @@ import msgspec
 
 from turncurve.errors import ReadError
 from turncurve.model import ExitType, Message, Run, ToolCall, ToolResult, Totals, Turn
-from turncurve.readers._absent import absent_signals
-from turncurve.readers._fields import (
-    as_count,
-    as_float,
-    as_text,
-    is_transient,
-    looks_like_error,
-)
 from turncurve.readers._items import as_list, as_mapping
 from turncurve.readers._outcomes import (
     COMPANIONS,
@@ -28,8 +20,16 @@ from turncurve.readers._outcomes import (
     file_stem,
     resolved_beside,
 )
-from turncurve.readers._stream import json_document
+from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import (
+    as_count,
+    as_float,
+    as_text,
+    is_transient,
+    looks_like_error,
+)
+from turncurve.readers.stream import json_document
 
 _START = re.compile(
     rb'\s*\{\s*"(?:environment|trajectory|history|info|replay_config)"\s*:\s*(?:["\[{]|null)'

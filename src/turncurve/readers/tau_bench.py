@@ -10,11 +10,11 @@ from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import ExitType, Message, Run, ToolCall, ToolResult, Turn
-from turncurve.readers._absent import absent_signals
-from turncurve.readers._fields import as_arguments, as_count, as_float, as_text, is_transient
 from turncurve.readers._items import as_list, as_mapping, json_items
 from turncurve.readers._outcomes import exit_events
+from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import as_arguments, as_count, as_float, as_text, is_transient
 
 _START = re.compile(rb'\s*\[?\s*\{\s*"(?:task_id|trial|reward|info|traj)"\s*:')
 _KEYS = (re.compile(rb'"task_id"\s*:'), re.compile(rb'"traj"\s*:'))

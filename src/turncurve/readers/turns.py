@@ -20,11 +20,11 @@ import msgspec
 
 from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Run, Turn, Usage, usage_with_cache_inside
-from turncurve.readers._absent import absent_signals
-from turncurve.readers._fields import as_float, as_int, parse_time
 from turncurve.readers._row_identity import IDENTITY, Key, RunIdentity, given_name
 from turncurve.readers._rows import PARQUET_MAGIC, Row, csv_header, parquet_has_column, rows
+from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import as_float, as_int, parse_time
 
 _TEXT = ("run", "condition", "scenario", "action", "started_at")
 _FLAGS = ("tool_error", "schema_valid")

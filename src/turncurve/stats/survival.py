@@ -116,17 +116,6 @@ def kaplan_meier(
     )
 
 
-def survival_at(curve: SurvivalCurve, time: ArrayLike) -> FloatArray:
-    """The share still free of the event just after each time; 1 before the first event.
-
-    NaN after the longest time that any run was followed.
-    """
-    at = np.asarray(time, dtype=np.float64)
-    steps = np.concatenate([[1.0], curve.survival])
-    reached = steps[np.searchsorted(curve.time, at, side="right")]
-    return np.where((at > curve.last_time) & (reached > 0), np.nan, reached)
-
-
 def quantile(curve: SurvivalCurve, p: float, *, tie: Tie = "first") -> SurvivalQuantile:
     """The time by which a share `p` of runs has had the event, with its interval.
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from turncurve.model import Event, Message, ToolCall, ToolResult, Turn, Usage
-from turncurve.readers._fields import as_float
 from turncurve.readers._inspect.places import Place
 from turncurve.readers._inspect.results import content_text, result_of_event, result_of_message
 from turncurve.readers._inspect.usage import UsageRule, usage_of
+from turncurve.readers.fields import as_float
 
 if TYPE_CHECKING:
     from inspect_ai.event import ModelEvent, ToolEvent

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from turncurve.model import Grade
-from turncurve.readers._fields import as_float, as_int
+from turncurve.readers.fields import as_float, as_int
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from turncurve.model import Detector, ToolResult
-from turncurve.readers._fields import is_transient, looks_like_error
+from turncurve.readers.fields import is_transient, looks_like_error
 
 if TYPE_CHECKING:
     from inspect_ai.event import ToolEvent

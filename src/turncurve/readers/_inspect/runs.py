@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from turncurve.model import Event, Run, Turn
-from turncurve.readers._absent import absent_signals
 from turncurve.readers._inspect.agents import AgentDraft
 from turncurve.readers._inspect.outcome import outcome_of
 from turncurve.readers._inspect.quality import TurnJudgements, judgements_of
 from turncurve.readers._inspect.sample import Reading, read_sample
 from turncurve.readers._inspect.usage import RULE_NOTES, summed, totals_of
+from turncurve.readers.absent import absent_signals
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample

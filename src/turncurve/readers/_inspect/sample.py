@@ -30,8 +30,6 @@ class Reading:
     grader: list[Usage | None] = field(default_factory=list)
     early: list[Event] = field(default_factory=list)
     """Events before any agent's first turn."""
-    scorers: set[str] = field(default_factory=set)
-    """Names of the scorers that judged turns while the agent ran."""
     n_pending: int = 0
     n_probes: int = 0
     n_summaries: int = 0
@@ -116,9 +114,7 @@ def _read_score(reading: Reading, event: ScoreEvent, place: Place) -> None:
     draft, number = reading.draft(place), score_number(event.score.value)
     if not event.intermediate or draft is None or not draft.turns or number is None:
         return
-    scorer = event.scorer or "score"
-    reading.scorers.add(scorer)
-    draft.scores.setdefault(len(draft.turns), {})[scorer] = number
+    draft.scores.setdefault(len(draft.turns), {})[event.scorer or "score"] = number
 
 
 def _read_other(reading: Reading, event: LogEvent, place: Place) -> None:
