@@ -124,7 +124,12 @@ def report_schema() -> dict[str, Any]:
     properties = {
         "schema_version": {"const": SCHEMA_VERSION},
         "turncurve_version": {"type": "string"},
-        "headline": {"type": "string", "description": "The finding in a plain sentence or two."},
+        "headline": {"type": "string", "description": "The finding in one plain sentence."},
+        "headline_details": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The sentences that go with it: the slope, when it goes bad.",
+        },
         "quality_signal": result("quality"),
         "settings": result("settings"),
         "inputs": {"description": "The files that were read."} | types.of(origin["inputs"]),

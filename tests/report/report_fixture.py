@@ -28,6 +28,7 @@ def report_document(table: TurnTable | None = None) -> dict[str, Any]:
         "schema_version": "1.0",
         "turncurve_version": "0.1.0",
         "headline": "Quality holds at 0.95 until about turn 30, then falls to 0.58 by turn 60.",
+        "headline_details": ["In half of the runs the rolling mean drops below 0.7 by turn 47."],
         "quality_signal": {
             "name": "quality",
             "source": "rubric",

@@ -12,7 +12,13 @@ from turncurve.report.headline import curve_ends, headline
 
 def said(runs, *, name="quality", bucket=10, threshold=None, **more):
     table = make_table({run: {name: values} for run, values in runs.items()}, **more)
-    return headline(build_report(table, settings=Settings(bucket=bucket, threshold=threshold)))
+    return words_of(build_report(table, settings=Settings(bucket=bucket, threshold=threshold)))
+
+
+def words_of(report):
+    """The headline and its details, as they stand one after the other."""
+    top = headline(report)
+    return " ".join([top.sentence, *top.details])
 
 
 def line(n, start, slope, wobble=0.0):
@@ -24,7 +30,7 @@ def test_one_run_gets_no_interval():
     """One run's change is told with n = 1 and the word that there is no interval."""
     words = said({"r": line(20, 0.9, -0.02)}, threshold=0.6)
     assert words == (
-        "Quality falls from 0.81 (turns 1-10, n = 1 run) to 0.61 (turns 11-20); one run gives no "
+        "Quality falls from 0.81 (turns 1-10, n = 1 run) to 0.61 (turns 11-20). One run gives no "
         "interval. The rolling mean first drops below 0.6 at turn 19."
     )
 
@@ -40,7 +46,7 @@ def test_falling_runs_fall():
     runs = {f"r{i}": line(20, 0.9, -0.02 - 0.001 * i) for i in range(6)}
     words = said(runs, threshold=0.1)
     assert words.startswith("Quality falls from 0.80 [0.79, 0.81] (turns 1-10, n = 6 runs) to 0.57")
-    assert "within runs it changes by -0.022 a turn [-0.024, -0.021], n = 6 runs" in words
+    assert "Within runs it changes by -0.022 a turn [-0.024, -0.021], n = 6 runs" in words
 
 
 def test_drop_out_is_not_taken_for_a_rise():
@@ -49,7 +55,7 @@ def test_drop_out_is_not_taken_for_a_rise():
     weak = {f"w{i}": line(12, 0.4, -0.004 - 0.0001 * i) for i in range(12)}
     words = said(strong | weak, threshold=0.01)
     assert words.startswith("Quality falls within runs, by -0.0")
-    assert "the mean over the runs still going goes from 0.5" in words
+    assert "The mean over the runs still going goes from 0.5" in words
     assert words.rstrip(".").endswith(
         "as other runs drop out. In 0 of 18 runs the rolling mean drops below 0.01"
     )
@@ -70,9 +76,9 @@ def test_tool_success_has_the_sign_of_success():
             for run, values in runs.items()
         }
     )
-    words = headline(build_report(table, settings=Settings(bucket=10)))
+    words = words_of(build_report(table, settings=Settings(bucket=10)))
     assert words.startswith("The share of tool calls that work falls from 0.80 [0.79, 0.81]")
-    assert "within runs it changes by -0.022 a turn [-0.024, -0.021]" in words
+    assert "Within runs it changes by -0.022 a turn [-0.024, -0.021]" in words
 
 
 def test_no_quality_signal_says_why():

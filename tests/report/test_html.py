@@ -62,17 +62,17 @@ def test_not_a_number_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("headline", "first", "rest"),
+    ("details", "rest"),
     [
-        ("Quality holds at 0.95.", "Quality holds at 0.95.", None),
-        ("It falls by 0.2 [0.1, 0.3]; so do runs.", "It falls by 0.2 [0.1, 0.3].", "So do runs."),
-        ("It falls to 0.5. In half it fell.", "It falls to 0.5.", "In half it fell."),
+        ([], None),
+        (["It fell by 0.2 at turn 9.", "So do runs."], "It fell by 0.2 at turn 9. So do runs."),
     ],
 )
-def test_headline_is_set_in_two_sizes(headline: str, first: str, rest: str | None) -> None:
-    """The first statement of the headline is the heading, the rest a paragraph below it."""
-    page = "".join(render_html({"headline": headline}))
-    assert f">{first}</h1>" in page
+def test_headline_is_set_in_two_sizes(details: list[str], rest: str | None) -> None:
+    """The headline is the heading, its details a paragraph below it."""
+    document = {"headline": "Quality holds at 0.95.", "headline_details": details}
+    page = "".join(render_html(document))
+    assert ">Quality holds at 0.95.</h1>" in page
     assert (f'<p class="standfirst">{rest}</p>' in page) is (rest is not None)
     assert ('<p class="standfirst">' in page) is (rest is not None)
 

@@ -117,8 +117,8 @@ def test_buckets_are_named_by_their_axis(start, end, axis, label):
 
 
 def test_intervals_say_which_end_is_unknown():
-    """A missing end is a question mark, and no interval at all is a dash."""
-    assert interval(35, None, digits=0) == "[35, ?]"
+    """A missing end is "or more", and no interval at all is a dash."""
+    assert interval(35, None, digits=0) == "[35 or more]"
     assert interval(None, None) == "–"
 
 

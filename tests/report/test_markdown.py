@@ -67,7 +67,7 @@ def test_headline_is_on_top_and_the_curve_is_a_table():
     """The headline stands right below the title; each bucket is a row with its n."""
     report = build_report(full_table(), settings=Settings(bucket=10, threshold=0.7))
     text = to_markdown(report)
-    assert shown(text).split("\n")[1] == headline(report)
+    assert shown(text).split("\n")[1] == headline(report).sentence
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
     points = [row for row in to_json(report)["curves"] if row["signal"] == "quality"]
     assert [(row[0].lstrip("| "), row[1], row[3]) for row in rows[2:]] == [

@@ -30,11 +30,13 @@ def usd(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None, unit: str = "", *, digits: int = 3) -> str:
-    """`[low, high]`, with a question mark for an end that is not known; a dash without any end."""
+    """`[low, high]`, `[low or more]` where the data set no upper end; a dash without any end."""
     if low is None and high is None:
         return ABSENT
-    ends = ["?" if end is None else amount(end, unit, digits=digits) for end in (low, high)]
-    return f"[{ends[0]}, {ends[1]}]"
+    if low is None or high is None:
+        end, way = (low, "more") if high is None else (high, "less")
+        return f"[{amount(end, unit, digits=digits)} or {way}]"
+    return f"[{amount(low, unit, digits=digits)}, {amount(high, unit, digits=digits)}]"
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:

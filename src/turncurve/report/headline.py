@@ -1,6 +1,8 @@
-"""The sentence on top: where quality starts and ends, how sure that is, when it goes bad."""
+"""The words on top: where quality starts and ends, how sure that is, when it goes bad."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from turncurve.analysis.degradation import Curve, CurvePoint
 from turncurve.analysis.first_error import FirstError
@@ -22,17 +24,29 @@ SUBJECTS = {
 }
 
 
-def headline(report: Report) -> str:
-    """A plain sentence or two with their n and interval, for one run or for many."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """One plain sentence with its n and interval, and the sentences that go with it."""
+
+    sentence: str
+    details: tuple[str, ...] = ()
+
+
+def headline(report: Report) -> Headline:
+    """What the report says of quality, for one run or for many."""
     if report.summary.n_turns == 0:
-        return f"Nothing to report: {counted(report.summary.n_runs, 'run')}, and not one turn."
+        runs = counted(report.summary.n_runs, "run")
+        return Headline(sentence=f"Nothing to report: {runs}, and not one turn.")
     ends = curve_ends(report.curves[0]) if report.quality.name and report.curves else None
     if ends is None:
-        return f"No quality signal: {report.quality.why.removeprefix(NOTHING)}."
+        why = report.quality.why.removeprefix(NOTHING)
+        return Headline(sentence=f"No quality signal: {why}.")
     subject = SUBJECTS[report.quality.source]
-    change = _change(subject, report.curves[0], ends, quality_slope(report))
+    sentence, *details = _change(subject, report.curves[0], ends, quality_slope(report))
     rolling = next((e for e in report.first_errors if e.rule == "rolling_quality"), None)
-    return " ".join([change, *([] if rolling is None else [_goes_bad(rolling)])]).strip()
+    if rolling is not None and rolling.n_runs > 0:
+        details.append(_goes_bad(rolling))
+    return Headline(sentence=sentence, details=tuple(details))
 
 
 def curve_ends(curve: Curve) -> tuple[CurvePoint, CurvePoint] | None:
@@ -72,25 +86,26 @@ def _negated(slope: Estimate) -> Estimate:
 
 def _change(
     subject: str, curve: Curve, ends: tuple[CurvePoint, CurvePoint], slope: Estimate | None
-) -> str:
+) -> tuple[str, ...]:
     first, last = ends
     if first is last:
-        return f"{subject} is {_at(curve, first)}; there is one bucket, so no curve."
+        return (f"{subject} is {_at(curve, first)}; there is one bucket, so no curve.",)
     if curve.n_runs == 1:
-        return f"{subject} {_of_one_run(curve, first, last)}; one run gives no interval."
+        return f"{subject} {_of_one_run(curve, first, last)}.", "One run gives no interval."
     between = f"from {_at(curve, first)} to {_at(curve, last)}"
     if slope is None or slope.low is None or slope.high is None or slope.value is None:
-        return f"{subject} goes {between}; the slope within runs has no interval."
+        return f"{subject} goes {between}.", "The slope within runs has no interval."
     rate = f"{_per_turn(slope.value)} a turn [{_per_turn(slope.low)}, {_per_turn(slope.high)}]"
-    within = f"within runs it changes by {rate}, n = {counted(slope.n_runs, 'run')}"
+    n = f"n = {counted(slope.n_runs, 'run')}"
+    within = f"Within runs it changes by {rate}, {n}."
     if slope.low <= 0 <= slope.high:
-        return f"No clear change: {subject[0].lower()}{subject[1:]} goes {between}; {within}."
+        return f"No clear change: {_lower(subject)} goes {between}.", within
     verb = _verb(slope.value)
     if (last.value - first.value) * slope.value > 0:
-        return f"{subject} {verb} {between}; {within}."
+        return f"{subject} {verb} {between}.", within
     return (
-        f"{subject} {verb} within runs, by {rate}, n = {counted(slope.n_runs, 'run')}; the mean "
-        f"over the runs still going goes {between}, as other runs drop out."
+        f"{subject} {verb} within runs, by {rate}, {n}.",
+        f"The mean over the runs still going goes {between}, as other runs drop out.",
     )
 
 
@@ -125,8 +140,6 @@ def _place(curve: Curve, point: CurvePoint) -> str:
 
 
 def _goes_bad(result: FirstError) -> str:
-    if result.n_runs == 0:
-        return ""
     means = {
         "error": f"the share of good turns among {result.window}",
         "quality": "the rolling mean",

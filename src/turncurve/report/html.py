@@ -147,12 +147,12 @@ def _front(
     app = "\n".join(_read(f"js/{name}.js") for name in SCRIPTS)
     scripts = (_read("vendor/plot.min.js"), f'(() => {{\n"use strict";\n{app}\n}})();\n')
     headline = str(document.get("headline") or "Report on agent runs")
-    first, rest = _halves(headline)
+    rest = _unbroken(" ".join(map(str, document.get("headline_details") or ())))
     slots = {
         "policy": html.escape(_policy(scripts)),
         "title": html.escape(f"turncurve: {headline}"),
-        "size": ' class="long"' if len(first) > _LONG_HEADLINE else "",
-        "headline": html.escape(first),
+        "size": ' class="long"' if len(headline) > _LONG_HEADLINE else "",
+        "headline": html.escape(_unbroken(headline)),
         "standfirst": f'<p class="standfirst">{html.escape(rest)}</p>' if rest else "",
         "styles": "\n".join(_read(f"css/{name}.css") for name in STYLES),
         "version": html.escape(str(document.get("turncurve_version") or "")),
@@ -168,14 +168,9 @@ def _front(
             yield _packed("values", number, json.dumps(details.values(signal)))
 
 
-def _halves(headline: str) -> tuple[str, str]:
-    """The first statement of a headline, and the rest, which is set smaller."""
-    whole = re.sub(r"(?<=\d)-(?=\d)", _UNBROKEN_HYPHEN, headline)
-    parts = re.split(r"; |(?<=\.) (?=[A-Z])", whole, maxsplit=1)
-    if len(parts) == 1:
-        return whole, ""
-    first, rest = parts
-    return first.rstrip(".") + ".", rest[:1].upper() + rest[1:]
+def _unbroken(words: str) -> str:
+    """Words in which no range of numbers is broken at its hyphen."""
+    return re.sub(r"(?<=\d)-(?=\d)", _UNBROKEN_HYPHEN, words)
 
 
 def _policy(scripts: Iterable[str]) -> str:

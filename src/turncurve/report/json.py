@@ -24,11 +24,13 @@ NAMES = {"start": "from", "end": "to"}
 
 def to_json(report: Report) -> dict[str, Any]:
     """The report as plain mappings, lists, strings, finite numbers and None."""
+    top = headline(report)
     first = report.first_errors[0] if report.first_errors else None
     return {
         "schema_version": SCHEMA_VERSION,
         "turncurve_version": __version__,
-        "headline": headline(report),
+        "headline": top.sentence,
+        "headline_details": list(top.details),
         "quality_signal": plain(report.quality),
         "settings": plain(report.settings),
         "inputs": plain(report.origin.inputs),

@@ -28,10 +28,11 @@ def escaped(text: str) -> str:
 
 def to_markdown(report: Report) -> str:
     """Headline, curve, what to look at: for `$GITHUB_STEP_SUMMARY` or a pull request."""
+    top = headline(report)
     blocks = [
         "### turncurve: quality within runs",
-        f"**{escaped(headline(report))}**",
-        escaped(sentences.what_was_read(report)),
+        f"**{escaped(top.sentence)}**",
+        escaped(" ".join([*top.details, sentences.what_was_read(report)])),
         *_curve(report),
         *_listed("What to look at", list(_look_at(report))),
         *_listed("Figures", list(_figures(report))),

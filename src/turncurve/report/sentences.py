@@ -43,6 +43,13 @@ def estimate(result: Estimate, unit: str = "", *, digits: int = 3) -> str:
     return f"{value} {interval(result.low, result.high, unit, digits=digits)}"
 
 
+def chance(result: Estimate) -> str:
+    """`0.43 [0.41, 0.45]`; at most its upper limit where that alone is not 0 in two decimals."""
+    if result.value is None or result.high is None or round(result.value, 2) > 0:
+        return estimate(result, digits=2)
+    return f"at most {result.high:.1g}"
+
+
 def first_error_facts(results: tuple[FirstError, ...]) -> Iterator[Fact]:
     """One a rule: median and tenth percentile, events, censored runs, false alarms."""
     for result in results:
@@ -69,7 +76,7 @@ def first_error(result: FirstError) -> str:
     if result.false_alarm is not None and result.false_alarm.value is not None:
         parts.append(
             "in a run that stays as it began, with this noise, it fires with a chance of "
-            + estimate(result.false_alarm, digits=2)
+            + chance(result.false_alarm)
         )
     return "; ".join(parts) + "."
 

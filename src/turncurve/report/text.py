@@ -46,7 +46,9 @@ def to_text(report: Report) -> str:
 
 
 def _opening(report: Report) -> str:
-    return "\n\n".join([paragraph(headline(report)), paragraph(sentences.what_was_read(report))])
+    top = headline(report)
+    words = [top.sentence, " ".join(top.details), sentences.what_was_read(report)]
+    return "\n\n".join(paragraph(each) for each in words if each)
 
 
 def _quality(report: Report) -> Iterator[str]:
