@@ -41,7 +41,7 @@ def pick_quality(table: TurnTable) -> QualitySignal:
         return QualitySignal(
             name="error",
             source="grades",
-            why=f"quality is read from the grades of {graded} turns: 1 is failing, 0 is not",
+            why=f"quality is read from the grades of {graded:,} turns: 1 is failing, 0 is not",
             low=0.0,
             high=1.0,
             better="low",
@@ -55,7 +55,7 @@ def pick_quality(table: TurnTable) -> QualitySignal:
             source="tool_success",
             why=(
                 "there are no grades and no rubric scores, so the share of tool calls that worked "
-                f"stands for quality ({answered} turns have one)"
+                f"stands for quality ({answered:,} turns have one)"
             ),
             low=0.0,
             high=1.0,
@@ -118,7 +118,7 @@ def _rubric(table: TurnTable) -> QualitySignal:
     return QualitySignal(
         name="quality",
         source="rubric",
-        why=f"quality is the rubric score of {scored} turns, on a scale from {low:g} to {high:g} "
+        why=f"quality is the rubric score of {scored:,} turns, on a scale from {low:g} to {high:g} "
         f"({scale})",
         low=low,
         high=high,

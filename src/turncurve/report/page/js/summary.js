@@ -5,11 +5,8 @@ function fillMasthead() {
   const bits = [plural(summary.n_runs, "run"), plural(summary.n_turns, "turn")];
   if (isNumber(summary.n_scenarios) && summary.n_scenarios > 0)
     bits.push(plural(summary.n_scenarios, "scenario"));
-  const quality = report.quality_signal ?? {};
-  const measured = quality.name
-    ? `Quality is read from the signal \u201c${signalInfo(quality.name).title}\u201d`
-    : "The files hold no quality signal";
-  byId("basis").append(`${bits.join(", ")}. ${measured}${quality.why ? `: ${quality.why}` : ""}.`);
+  const why = String(report.quality_signal?.why ?? "the files hold no quality signal");
+  byId("basis").append(`${bits.join(", ")}. ${why.charAt(0).toUpperCase()}${why.slice(1)}.`);
   byId("figures").append(...summaryFigures(summary).filter(Boolean));
 }
 
