@@ -131,7 +131,7 @@ def test_graded_traces(tmp_path: Path) -> None:
     run = judged(tmp_path, {KEY: trace})
     grades = [turn.grades[0] for turn in run.turns]
     assert [grade.validity for grade in grades] == ["pass", "fail", None]
-    assert grades[2].missing_reason == "grader: no JSON object found"
+    assert grades[2].missing_reason == "no JSON object found"
     assert (grades[1].severity, grades[1].dependency, grades[1].looping) == (
         "high",
         "dependent",

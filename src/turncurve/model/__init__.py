@@ -4,6 +4,7 @@ from turncurve.model.grade import Grade, Validity
 from turncurve.model.run import (
     Detector,
     Event,
+    EventKind,
     ExitType,
     Message,
     Run,
@@ -17,6 +18,7 @@ from turncurve.model.usage import Usage, usage_with_cache_inside
 __all__ = [
     "Detector",
     "Event",
+    "EventKind",
     "ExitType",
     "Grade",
     "Message",

@@ -15,6 +15,8 @@ from turncurve.model.usage import Usage
 Detector: TypeAlias = Literal["flag", "return_code", "status", "text"]
 """What told that a tool call failed: an error flag, a return code, a status word, or its text."""
 
+EventKind: TypeAlias = Literal["compaction", "injection", "intervention", "limit", "error", "other"]
+
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -32,6 +34,13 @@ class ExitType(StrEnum):
     STILL_RUNNING = "still_running"
     UNKNOWN = "unknown"
     """The file does not say, or says that it finished and not whether it succeeded."""
+
+    @classmethod
+    def finished(cls, success: bool | None) -> ExitType:  # noqa: FBT001 - the outcome itself
+        """How a run ended that finished by itself, by its outcome."""
+        if success is None:
+            return cls.UNKNOWN
+        return cls.SUCCESS_FINISH if success else cls.FAIL_FINISH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +123,7 @@ class Event:
     its effect; an event after the last turn n has `turn` n + 1.
     """
 
-    kind: Literal["compaction", "injection", "intervention", "limit", "error", "other"]
+    kind: EventKind
     turn: int
     detail: Mapping[str, Any] = field(default_factory=dict)
 
@@ -180,9 +189,8 @@ class Run:
                     f"run {self.id!r}: wanted an event at a turn from 1 to {previous + 1}, "
                     f"got {event.kind} at {event.turn}"
                 )
-        finished = {ExitType.SUCCESS_FINISH: True, ExitType.FAIL_FINISH: False}
-        wanted = finished.get(self.exit_type)
-        if wanted is not None and self.success is not None and self.success is not wanted:
+        contradicted = None if self.success is None else ExitType.finished(not self.success)
+        if self.exit_type is contradicted:
             raise InvariantError(
                 f"run {self.id!r}: exit type {self.exit_type.value} contradicts "
                 f"success={self.success}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from turncurve.errors import InvariantError
 
@@ -24,10 +24,10 @@ class Usage:
     """The part of `output` that was reasoning, where the source says so."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None and value < 0:
-                raise InvariantError(f"Usage.{field.name}: wanted a count >= 0, got {value!r}")
+        inputs = (self.input_uncached, self.cache_read, self.cache_write)
+        for count in (*inputs, self.output, self.reasoning):
+            if count is not None and count < 0:
+                raise InvariantError(f"wanted counts >= 0, got {self!r}")
 
     @property
     def context_tokens(self) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from turncurve.model import Detector, ToolResult
-from turncurve.readers.fields import as_text, is_transient, looks_like_error
+from turncurve.readers.fields import as_name, as_text, is_transient, looks_like_error
 
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)\s*$", re.MULTILINE)
 _STILL_RUNNING = re.compile(r"^Process running with session ID \d+\s*$", re.MULTILINE)
@@ -30,9 +30,8 @@ def tool_result(item: Mapping[str, Any]) -> ToolResult:
     body = _unwrapped(output)
     text = as_text(body.get("output", body.get("content"))) if body else as_text(output)
     error, detector = _verdict(body, text)
-    call_id = item.get("call_id")
     return ToolResult(
-        call_id=call_id if isinstance(call_id, str) else None,
+        call_id=as_name(item.get("call_id")),
         text=text,
         error=error,
         detector=detector,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from turncurve.errors import ReadError
@@ -24,6 +25,7 @@ from turncurve.readers.fields import (
     as_count,
     as_float,
     as_int,
+    as_name,
     as_text,
     is_transient,
     parse_time,
@@ -159,7 +161,7 @@ class Conversation:
 
 
 def conversation(
-    messages: Sequence[Any], notices: Notices, path: object, on_problem: OnProblem
+    messages: Sequence[Any], notices: Notices, path: Path, on_problem: OnProblem
 ) -> Conversation:
     """Group messages into turns; one that is no JSON object is told and left out."""
     talk = Conversation(notices)
@@ -230,8 +232,8 @@ def _tool_calls(message: dict[str, Any]) -> tuple[ToolCall, ...]:
 def _native_call(call: dict[str, Any]) -> ToolCall:
     function = as_mapping(call.get("function")) or call
     return ToolCall(
-        id=_optional_text(call.get("call_id") or call.get("id")),
-        name=_optional_text(function.get("name")) or "bash",
+        id=as_name(call.get("call_id") or call.get("id")),
+        name=as_name(function.get("name")) or "bash",
         arguments=as_arguments(function.get("arguments")),
     )
 
@@ -239,14 +241,10 @@ def _native_call(call: dict[str, Any]) -> ToolCall:
 def _action(action: dict[str, Any]) -> ToolCall:
     command = action.get("command", action.get("action"))
     return ToolCall(
-        id=_optional_text(action.get("tool_call_id")),
+        id=as_name(action.get("tool_call_id")),
         name="bash",
         arguments={"command": as_text(command)},
     )
-
-
-def _optional_text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _only_id(draft: _Draft) -> str | None:
@@ -260,8 +258,7 @@ def _result(message: dict[str, Any], draft: _Draft) -> ToolResult:
         code = int(written.group(1))
     known = code is not None and exception != _NOT_EXECUTED
     return ToolResult(
-        call_id=_optional_text(message.get("tool_call_id") or message.get("call_id"))
-        or _only_id(draft),
+        call_id=as_name(message.get("tool_call_id") or message.get("call_id")) or _only_id(draft),
         text=text,
         error=code != 0 if known else None,
         detector="return_code" if known else None,
@@ -282,7 +279,7 @@ def _turn(draft: _Draft) -> Turn:
         tool_results=tuple(draft.results),
         usage=_usage(spent),
         cost_usd=_cost(extra.get("cost"), spent.get("cost")),
-        model=_optional_text(response.get("model")),
+        model=as_name(response.get("model")),
         started_at=parse_time(response.get("created") or response.get("created_at"))
         or draft.previous_time,
         seconds=_seconds(draft.previous_time, ended),

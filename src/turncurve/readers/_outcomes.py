@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from turncurve.errors import ReadError
-from turncurve.model import Event, ExitType
+from turncurve.model import Event, EventKind, ExitType
 from turncurve.readers._items import as_list, as_mapping
 from turncurve.readers.base import OnProblem
 from turncurve.readers.stream import json_document
@@ -59,14 +59,13 @@ def exit_type(words: str | None, *, success: bool | None) -> ExitType:
         if word.lower() in known:
             return exit_
     if word.lower() in _FINISHED:
-        finished = {True: ExitType.SUCCESS_FINISH, False: ExitType.FAIL_FINISH}
-        return ExitType.UNKNOWN if success is None else finished[success]
+        return ExitType.finished(success)
     return ExitType.CRASH if _EXCEPTION_NAME.fullmatch(word) else ExitType.UNKNOWN
 
 
 def exit_events(exit_: ExitType, words: str | None, n_turns: int) -> tuple[Event, ...]:
     """The event that ended a run after its last turn, if a limit or an error did."""
-    kinds: dict[ExitType, Any] = {
+    kinds: dict[ExitType, EventKind] = {
         ExitType.BUDGET: "limit",
         ExitType.CRASH: "error",
         ExitType.USER_ABORT: "intervention",

@@ -14,7 +14,14 @@ import msgspec
 
 from turncurve.errors import ReadError
 from turncurve.readers.base import OnProblem
-from turncurve.readers.stream import compression, head, json_document, json_lines, open_trace
+from turncurve.readers.stream import (
+    compression,
+    head,
+    json_document,
+    json_lines,
+    json_objects,
+    open_trace,
+)
 
 Row: TypeAlias = tuple[int, Mapping[str, Any]]
 """Where it stands (a line, or a row of Parquet or of a JSON list, from 1), and its cells."""
@@ -59,17 +66,12 @@ def rows(
 
 
 def _line_rows(path: Path, on_problem: OnProblem, only: tuple[str, ...] | None) -> Iterator[Row]:
-    wanted: Any = Any
-    if only is not None:
-        wanted = msgspec.defstruct("Wanted", [(name, Any, None) for name in only])
+    if only is None:
+        yield from json_objects(path, on_problem)
+        return
+    wanted = msgspec.defstruct("Wanted", [(name, Any, None) for name in only])
     for number, row in json_lines(path, on_problem, type=wanted):
-        if only is not None:
-            yield number, msgspec.structs.asdict(row)
-        elif isinstance(row, dict):
-            yield number, row
-        else:
-            reason = f"wanted an object a line, got a {type(row).__name__}"
-            on_problem(ReadError(path, reason, record=number))
+        yield number, msgspec.structs.asdict(row)
 
 
 def _list_rows(path: Path, on_problem: OnProblem) -> Iterator[Row]:

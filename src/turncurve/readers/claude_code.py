@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from turncurve.errors import ReadError
-from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Turn, Usage
+from turncurve.model import (
+    Event,
+    EventKind,
+    ExitType,
+    Message,
+    Run,
+    ToolCall,
+    ToolResult,
+    Turn,
+    Usage,
+)
+from turncurve.readers._models import most_used_model
 from turncurve.readers._pairing import Arrived, pair_results
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
@@ -18,11 +28,12 @@ from turncurve.readers.fields import (
     as_arguments,
     as_count,
     as_float,
+    as_name,
     as_text,
     is_transient,
     parse_time,
 )
-from turncurve.readers.stream import json_lines
+from turncurve.readers.stream import json_objects
 
 _ABSENT = {
     "quality": "a Claude Code session holds no score",
@@ -79,10 +90,9 @@ class _Thread:
     end: tuple[ExitType, str] | None = None
     """How the run ended, should nothing follow."""
 
-    def happened(self, kind: str, **detail: Any) -> None:
+    def happened(self, kind: EventKind, **detail: Any) -> None:
         kept = {name: value for name, value in detail.items() if value is not None}
-        turn = len(self.calls) + 1
-        self.events.append(Event(kind=kind, turn=turn, detail=kept))  # type: ignore[arg-type]
+        self.events.append(Event(kind=kind, turn=len(self.calls) + 1, detail=kept))
 
     def just_compacted(self) -> bool:
         return any(e.kind == "compaction" and e.turn > len(self.calls) for e in self.events)
@@ -152,7 +162,6 @@ class _Session:
         turns = _turns(thread, self.path, self.on_problem)
         is_main = key.startswith("main")
         starter = self.started_by.get(key, "main")
-        models = Counter(turn.model for turn in turns if turn.model)
         exit_type, exit_text = thread.end or (ExitType.UNKNOWN, _stop_reason(thread, turns))
         return Run(
             id=_run_id(key, session),
@@ -160,7 +169,7 @@ class _Session:
             format="claude_code",
             path=str(self.path),
             record=thread.record,
-            model=models.most_common(1)[0][0] if models else None,
+            model=most_used_model(turns),
             agent="main" if is_main else f"main/{key}",
             parent=None if is_main else _run_id(starter, session),
             exit_type=exit_type,
@@ -236,9 +245,8 @@ def _arrived(thread: _Thread, number: int, block: Mapping[str, Any]) -> Arrived:
     text = as_text(block.get("content"))
     inner = block.get("content")
     failed = block.get("is_error") is True or (isinstance(inner, dict) and "error_code" in inner)
-    call_id = block.get("tool_use_id")
     result = ToolResult(
-        call_id=call_id if isinstance(call_id, str) else None,
+        call_id=as_name(block.get("tool_use_id")),
         text=text,
         error=failed,
         detector="flag",
@@ -257,7 +265,7 @@ def _add_assistant(thread: _Thread, number: int, line: Mapping[str, Any]) -> Non
     if message.get("model") == "<synthetic>":
         return
     ids = (message.get("id"), line.get("requestId"), line.get("uuid"))
-    call_id = next((i for i in ids if isinstance(i, str)), f"line {number}")
+    call_id = next(filter(None, map(as_name, ids)), f"line {number}")
     if call_id not in thread.calls:
         thread.calls[call_id] = _Call(record=number, before=tuple(thread.waiting))
         thread.waiting, thread.end = [], None
@@ -277,7 +285,7 @@ def _add_assistant(thread: _Thread, number: int, line: Mapping[str, Any]) -> Non
 
 
 def _add_tool_call(call: _Call, block: Mapping[str, Any]) -> None:
-    tool_id = block.get("id") if isinstance(block.get("id"), str) else None
+    tool_id = as_name(block.get("id"))
     if tool_id is None or all(tool_id != known.id for known in call.tool_calls):
         arguments = as_arguments(block.get("input"))
         name = as_text(block.get("name")) or "unknown"
@@ -342,12 +350,8 @@ def _is_cut_off(turn: Turn) -> bool:
 
 def _read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     session = _Session(path, on_problem)
-    for number, line in json_lines(path, on_problem):
-        if isinstance(line, dict):
-            session.add(number, line)
-        else:
-            reason = f"wanted an object a line, got a {type(line).__name__}"
-            on_problem(ReadError(path, reason, record=number))
+    for number, line in json_objects(path, on_problem):
+        session.add(number, line)
     yield from session.runs()
 
 

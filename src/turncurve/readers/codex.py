@@ -8,7 +8,6 @@ the model follow on something that went to the model.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,16 +25,18 @@ from turncurve.model import (
     usage_with_cache_inside,
 )
 from turncurve.readers._codex_results import tool_result
+from turncurve.readers._models import most_used_model
 from turncurve.readers._pairing import Arrived, pair_results
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
 from turncurve.readers.fields import (
     as_arguments,
     as_count,
+    as_name,
     as_text,
     parse_time,
 )
-from turncurve.readers.stream import json_lines, open_trace
+from turncurve.readers.stream import json_objects, open_trace
 
 _ABSENT = {
     "quality": "a Codex rollout holds no score",
@@ -157,10 +158,9 @@ def _add_item(session: _Session, number: int, item: Mapping[str, Any], time: flo
 
 
 def _tool_call(item: Mapping[str, Any]) -> ToolCall:
-    call_id = item.get("call_id", item.get("id"))
     arguments = next((item[k] for k in ("arguments", "input", "action") if k in item), None)
     return ToolCall(
-        id=call_id if isinstance(call_id, str) else None,
+        id=as_name(item.get("call_id", item.get("id"))),
         name=as_text(item.get("name")) or str(item["type"]).removesuffix("_call"),
         arguments=as_arguments(arguments),
     )
@@ -259,7 +259,6 @@ def _wrote(call: _Call, summary: str) -> bool:
 
 def _run(session: _Session, path: Path, on_problem: OnProblem) -> Run:
     turns = _turns(session, path, on_problem)
-    models = Counter(turn.model for turn in turns if turn.model)
     exit_type, exit_text = session.end
     return Run(
         id=session.id or path.name.split(".")[0],
@@ -267,7 +266,7 @@ def _run(session: _Session, path: Path, on_problem: OnProblem) -> Run:
         format="codex",
         path=str(path),
         record=session.record,
-        model=models.most_common(1)[0][0] if models else session.model,
+        model=most_used_model(turns) or session.model,
         agent="main/subagent" if session.parent else "main",
         parent=session.parent,
         exit_type=exit_type,
@@ -324,13 +323,9 @@ def _with_exit_code(item: Arrived, exit_codes: Mapping[str, int]) -> Arrived:
 def _read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     session = _Session(has_counter=_has_counter(path))
     n_lines = 0
-    for number, line in json_lines(path, on_problem):
+    for number, line in json_objects(path, on_problem):
         n_lines += 1
-        if isinstance(line, dict):
-            _add(session, number, line)
-        else:
-            reason = f"wanted an object a line, got a {type(line).__name__}"
-            on_problem(ReadError(path, reason, record=number))
+        _add(session, number, line)
     if n_lines:
         yield _run(session, path, on_problem)
 

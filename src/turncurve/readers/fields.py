@@ -55,6 +55,11 @@ def as_text(value: object) -> str:
     return json.dumps(value)
 
 
+def as_name(value: object) -> str | None:
+    """A text that is not empty, as ids and names are; None for anything else."""
+    return value if isinstance(value, str) and value else None
+
+
 def parse_time(value: object) -> float | None:
     """Seconds since 1970, UTC, of an ISO 8601 text or a number; None where there is no time.
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from turncurve.errors import ReadError
-from turncurve.model import Grade, Run, Turn, Validity
+from turncurve.model import Grade, Run, Turn
+from turncurve.readers._graded_steps import grade_of_step, parse_error
 from turncurve.readers._items import as_mapping, json_items
 from turncurve.readers._outcomes import exit_events, exit_type
 from turncurve.readers.absent import absent_signals
@@ -25,17 +26,6 @@ _KEYS = (
     re.compile(rb'"(?:trace_id|task_id)"\s*:'),
     re.compile(rb'"(?:validity|grader_model)"\s*:'),
 )
-_VALIDITY: dict[object, Validity] = {"fail": "fail", "neutral": "neutral", "pass": "pass"}
-_LEVEL: dict[object, Literal["low", "medium", "high"]] = {
-    "low": "low",
-    "medium": "medium",
-    "high": "high",
-}
-_DEPENDENCY: dict[object, Literal["independent", "dependent", "n/a"]] = {
-    "independent": "independent",
-    "dependent": "dependent",
-    "n/a": "n/a",
-}
 _PHASE = {"explore": 1.0, "act": 0.0}
 
 _NO_CONTENT = "a file of grades holds no content of the turns that it grades"
@@ -152,27 +142,11 @@ def _tell(path: Path, record: str, reason: str, on_problem: OnProblem) -> None:
 
 
 def _grade(step: dict[str, Any], record: str, path: Path, on_problem: OnProblem) -> Grade:
-    """One judgement. A parse error makes it missing, whatever validity was filled in for it."""
-    raw = as_mapping(step.get("raw"))
-    grader = _words(step.get("grader_model")) or "unknown"
-    validity = _VALIDITY.get(as_text(step.get("validity")))
-    reason = None
-    if raw.get("parse_error"):
-        reason = as_text(raw["parse_error"]) or "the grader's answer did not parse"
-    elif validity is None:
-        reason = f"wanted validity fail, neutral or pass, got {step.get('validity')!r}"
+    grade = grade_of_step(step)
+    if grade.missing_reason is not None and parse_error(step) is None:
         fix = "the grade counts as missing"
-        on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
-    looping = step.get("is_looping")
-    return Grade(
-        grader=grader,
-        validity=None if reason else validity,
-        complexity=_LEVEL.get(as_text(step.get("complexity"))),
-        dependency=_DEPENDENCY.get(as_text(step.get("dependency"))),
-        severity=_LEVEL.get(as_text(step.get("severity"))),
-        looping=looping if isinstance(looping, bool) else None,
-        missing_reason=reason,
-    )
+        on_problem(ReadError(path, grade.missing_reason, record=record, fix=fix, kept=True))
+    return grade
 
 
 READER = Reader(

@@ -12,6 +12,7 @@ from turncurve.errors import ReadError
 from turncurve.model import ExitType, Run, Totals, Turn
 from turncurve.readers._items import as_mapping
 from turncurve.readers._mini_messages import Conversation, Notices, conversation
+from turncurve.readers._models import most_used_model
 from turncurve.readers._outcomes import (
     COMPANIONS,
     exit_events,
@@ -21,7 +22,7 @@ from turncurve.readers._outcomes import (
 )
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
-from turncurve.readers.fields import as_float
+from turncurve.readers.fields import as_float, as_name
 from turncurve.readers.stream import json_document
 
 _DOCUMENT = re.compile(rb'\s*\{\s*"(?:info|messages|trajectory_format|instance_id)"\s*:')
@@ -88,8 +89,7 @@ def _run(document: Any, path: Path, on_problem: OnProblem) -> Run:
     config = as_mapping(info.get("config"))
     talk = conversation(messages, _notices(config), path, on_problem)
     turns, is_priced = _with_known_costs(talk.turns)
-    scenario = whole.get("instance_id")
-    name = scenario if isinstance(scenario, str) and scenario else file_stem(path)
+    name = as_name(whole.get("instance_id")) or file_stem(path)
     success = resolved_beside(path, name, on_problem)
     words = _exit_words(info, talk)
     exit_ = _exit_type(words, info, success=success)
@@ -149,10 +149,7 @@ def _exit_type(words: str | None, info: dict[str, Any], *, success: bool | None)
 
 
 def _model(config: dict[str, Any], turns: tuple[Turn, ...]) -> str | None:
-    name = as_mapping(config.get("model")).get("model_name")
-    if isinstance(name, str) and name:
-        return name
-    return next((turn.model for turn in turns if turn.model), None)
+    return as_name(as_mapping(config.get("model")).get("model_name")) or most_used_model(turns)
 
 
 def _totals(info: dict[str, Any], turns: tuple[Turn, ...]) -> Totals | None:

@@ -35,6 +35,7 @@ __all__ = [
     "head",
     "json_document",
     "json_lines",
+    "json_objects",
     "open_trace",
 ]
 
@@ -110,6 +111,16 @@ def json_lines(
         if repairs:
             on_problem(ReadError(path, repairs, record=number, kept=True))
         yield number, record
+
+
+def json_objects(path: Path, on_problem: OnProblem) -> Iterator[tuple[int, dict[str, Any]]]:
+    """As `json_lines`, for records that must be objects; each other one is a problem."""
+    for number, record in json_lines(path, on_problem):
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            reason = f"wanted an object a line, got a {type(record).__name__}"
+            on_problem(ReadError(path, reason, record=number))
 
 
 def json_document(path: Path, on_problem: OnProblem, *, limits: Limits = LIMITS) -> Any:

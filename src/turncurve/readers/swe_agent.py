@@ -25,6 +25,7 @@ from turncurve.readers.base import OnProblem, Reader
 from turncurve.readers.fields import (
     as_count,
     as_float,
+    as_name,
     as_text,
     is_transient,
     looks_like_error,
@@ -106,7 +107,7 @@ def _run(document: Any, path: Path, on_problem: OnProblem) -> Run:
             fix="a .traj file is {trajectory, history, info, ...} or has at least a `history`",
         )
     config = _replay_config(whole.get("replay_config"))
-    model = as_mapping(as_mapping(config.get("agent")).get("model")).get("name")
+    model = as_name(as_mapping(as_mapping(config.get("agent")).get("model")).get("name"))
     is_1x = any("query" in as_mapping(step) or "messages" in as_mapping(step) for step in steps)
     turns = _turns(steps, place, _prompts(history), is_1x=is_1x, path=path, on_problem=on_problem)
     name = _scenario(config, path)
@@ -122,7 +123,7 @@ def _run(document: Any, path: Path, on_problem: OnProblem) -> Run:
         format="swe_agent",
         path=str(path),
         scenario=name,
-        model=model if isinstance(model, str) and model else None,
+        model=model,
         exit_type=exit_,
         exit_text=words,
         success=success,
@@ -144,8 +145,7 @@ def _replay_config(value: object) -> dict[str, Any]:
 
 
 def _scenario(config: dict[str, Any], path: Path) -> str:
-    given = as_mapping(config.get("problem_statement")).get("id")
-    return given if isinstance(given, str) and given else file_stem(path)
+    return as_name(as_mapping(config.get("problem_statement")).get("id")) or file_stem(path)
 
 
 def _is_of_run(message: object) -> bool:

@@ -14,7 +14,14 @@ from turncurve.readers._items import as_list, as_mapping, json_items
 from turncurve.readers._outcomes import exit_events
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
-from turncurve.readers.fields import as_arguments, as_count, as_float, as_text, is_transient
+from turncurve.readers.fields import (
+    as_arguments,
+    as_count,
+    as_float,
+    as_name,
+    as_text,
+    is_transient,
+)
 
 _START = re.compile(rb'\s*\[?\s*\{\s*"(?:task_id|trial|reward|info|traj)"\s*:')
 _KEYS = (re.compile(rb'"task_id"\s*:'), re.compile(rb'"traj"\s*:'))
@@ -125,8 +132,12 @@ def _turns(
         elif message.get("role") == "tool":
             results.append(_result(message))
         else:
-            role: Any = "system" if message.get("role") == "system" else "user"
-            before.append(Message(role=role, text=as_text(message.get("content"))))
+            before.append(
+                Message(
+                    role="system" if message.get("role") == "system" else "user",
+                    text=as_text(message.get("content")),
+                )
+            )
     _add_results(turns, results)
     return tuple(turns)
 
@@ -139,10 +150,10 @@ def _add_results(turns: list[Turn], results: list[ToolResult]) -> None:
 def _turn(message: dict[str, Any], index: int, before: tuple[Message, ...], record: str) -> Turn:
     calls = []
     for call in map(as_mapping, as_list(message.get("tool_calls"))):
-        function, call_id = as_mapping(call.get("function")), call.get("id")
+        function = as_mapping(call.get("function"))
         calls.append(
             ToolCall(
-                id=call_id if isinstance(call_id, str) else None,
+                id=as_name(call.get("id")),
                 name=as_text(function.get("name")),
                 arguments=as_arguments(function.get("arguments")),
             )
@@ -158,10 +169,10 @@ def _turn(message: dict[str, Any], index: int, before: tuple[Message, ...], reco
 
 def _result(message: dict[str, Any]) -> ToolResult:
     """A result; every failure of a tau-bench tool is a text that starts with `Error`."""
-    text, call_id = as_text(message.get("content")), message.get("tool_call_id")
+    text = as_text(message.get("content"))
     failed = text.startswith("Error")
     return ToolResult(
-        call_id=call_id if isinstance(call_id, str) else None,
+        call_id=as_name(message.get("tool_call_id")),
         text=text,
         error=failed,
         detector="text",
@@ -183,8 +194,7 @@ def _exit_type(words: str | None, turns: tuple[Turn, ...], *, success: bool | No
         return ExitType.UNKNOWN
     if words is None:
         return ExitType.BUDGET
-    finished = {True: ExitType.SUCCESS_FINISH, False: ExitType.FAIL_FINISH}
-    return ExitType.UNKNOWN if success is None else finished[success]
+    return ExitType.finished(success)
 
 
 def _notes(messages: list[Any], exit_: ExitType, *, crashed: bool) -> Iterator[str]:

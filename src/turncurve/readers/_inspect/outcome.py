@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from turncurve.model import ExitType
 from turncurve.readers._inspect.quality import GRADED_TRACE, per_turn_scores
+from turncurve.readers.fields import as_float
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -52,8 +52,7 @@ def outcome_of(sample: EvalSample, log_status: str, graduated: frozenset[str]) -
     success, score, notes = _success(sample, graduated)
     ended = _ended_early(sample, log_status)
     if ended is None:
-        by_success = {True: ExitType.SUCCESS_FINISH, False: ExitType.FAIL_FINISH}
-        ended = (ExitType.UNKNOWN if success is None else by_success[success]), "completed"
+        ended = ExitType.finished(success), "completed"
     exit_type, exit_text = ended
     return Outcome(
         exit_type=exit_type, exit_text=exit_text, success=success, score=score, notes=tuple(notes)
@@ -66,7 +65,7 @@ def graduated_scores(scores: Iterable[Mapping[str, Score] | None]) -> frozenset[
         name
         for named in scores
         for name, value in _values(named)
-        if (number := _number(value)) is not None and number not in (0.0, 1.0)
+        if (number := as_float(value)) is not None and number not in (0.0, 1.0)
     )
 
 
@@ -76,7 +75,7 @@ def score_number(value: object) -> float | None:
         return float(value)
     if isinstance(value, str):
         return _LETTER_SCORES.get(value.strip().lower())
-    return _number(value)
+    return as_float(value)
 
 
 def _success(
@@ -86,7 +85,7 @@ def _success(
     values = [
         (name, value)
         for name, value in _values(sample.scores)
-        if not (name.split(".")[0] in rubric and _number(value) is not None)
+        if not (name.split(".")[0] in rubric and as_float(value) is not None)
     ]
     verdicts = {name: _verdict(name, value, graduated) for name, value in values}
     clear = {name: verdict for name, verdict in verdicts.items() if verdict is not None}
@@ -125,14 +124,8 @@ def _verdict(name: str, value: object, graduated: frozenset[str]) -> bool | None
         return value
     if isinstance(value, str):
         return _VERDICTS.get(value.strip().lower())
-    number = _number(value)
+    number = as_float(value)
     return bool(number) if number in (0.0, 1.0) and name not in graduated else None
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) else None
 
 
 def _success_of_graded_trace(sample: EvalSample) -> bool | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from turncurve.model import Grade
-from turncurve.readers.fields import as_float, as_int
+from turncurve.readers._graded_steps import grade_of_step
+from turncurve.readers.fields import as_float, as_int, as_name
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -137,7 +138,7 @@ def _add_grades(
     message_turns: Mapping[str, int],
 ) -> None:
     metadata = trace.get("metadata")
-    grader = metadata.get("grader") if isinstance(metadata, Mapping) else None
+    grader = as_name(metadata.get("grader")) if isinstance(metadata, Mapping) else None
     steps = [step for step in trace.get("steps") or [] if isinstance(step, Mapping)]
     turns = _turns_of_steps(len(steps), n_turns, messages, message_turns)
     lost = 0
@@ -147,7 +148,7 @@ def _add_grades(
         if turn is None:
             lost += 1
             continue
-        judged.grades[turn] = (*judged.grades.get(turn, ()), _grade(step, grader))
+        judged.grades[turn] = (*judged.grades.get(turn, ()), grade_of_step(step, grader=grader))
     if lost:
         judged.notes.append(
             f"{lost} of {len(steps)} steps of {GRADED_TRACE} are no model call of their own (a "
@@ -179,25 +180,3 @@ def _turns_of_steps(
         elif message.role == "user":
             is_open = False
     return found
-
-
-def _grade(step: Mapping[str, Any], grader: object) -> Grade:
-    raw = step.get("raw")
-    fault = raw.get("parse_error") if isinstance(raw, Mapping) else None
-    validity = step.get("validity")
-    if fault is None and validity not in ("fail", "neutral", "pass"):
-        fault = f"wanted fail, neutral or pass, got {validity!r}"
-    looping = step.get("is_looping")
-    return Grade(
-        grader=str(step.get("grader_model") or grader or "unknown"),
-        validity=None if fault is not None else validity,
-        complexity=_one_of(step.get("complexity"), ("low", "medium", "high")),
-        dependency=_one_of(step.get("dependency"), ("independent", "dependent", "n/a")),
-        severity=_one_of(step.get("severity"), ("low", "medium", "high")),
-        looping=looping if isinstance(looping, bool) else None,
-        missing_reason=None if fault is None else f"grader: {fault}",
-    )
-
-
-def _one_of(value: Any, known: tuple[str, ...]) -> Any:
-    return value if value in known else None

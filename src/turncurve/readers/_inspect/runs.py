@@ -13,6 +13,7 @@ from turncurve.readers._inspect.outcome import outcome_of
 from turncurve.readers._inspect.quality import TurnJudgements, judgements_of
 from turncurve.readers._inspect.sample import Reading, read_sample
 from turncurve.readers._inspect.usage import RULE_NOTES, summed, totals_of
+from turncurve.readers._models import most_used_model
 from turncurve.readers.absent import absent_signals
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _run(sample: EvalSample, log: LogContext, draft: AgentDraft, turns: Sequence
         path=log.path,
         scenario=f"{log.task}/{sample.id}",
         trial=sample.epoch if sample.epoch >= 1 else None,
-        model=_model(turns, log.model),
+        model=most_used_model(turns) or log.model,
         agent="/".join(draft.path) or "main",
         events=tuple(draft.events),
         notes=tuple(RULE_NOTES[rule] for rule in sorted(draft.rules)),
@@ -123,11 +124,6 @@ def _names(base: str, drafts: Sequence[AgentDraft]) -> list[tuple[str, str | Non
         names.append((name, next((by_path[path] for path in above if path in by_path), base)))
         by_path[draft.path] = name
     return names
-
-
-def _model(turns: Sequence[Turn], declared: str | None) -> str | None:
-    models = Counter(turn.model for turn in turns if turn.model is not None)
-    return models.most_common(1)[0][0] if models else declared
 
 
 def _add_intermediate(judged: TurnJudgements, draft: AgentDraft) -> None:

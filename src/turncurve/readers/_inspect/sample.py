@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from turncurve.model import Event, Usage
+from turncurve.model import Event, EventKind, Usage
 from turncurve.readers._inspect.agents import AgentDraft, agent_of, draft_of_messages
 from turncurve.readers._inspect.outcome import score_number
 from turncurve.readers._inspect.places import Place, is_grader_role, places, unique_events
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from inspect_ai.event import Event as LogEvent
     from inspect_ai.event import ModelEvent, ScoreEvent
     from inspect_ai.log import EvalSample
-
-EventKind: TypeAlias = Literal["compaction", "injection", "intervention", "limit", "error"]
 
 _INJECTION_SOURCES = ("chaos", "injection")
 
