@@ -57,6 +57,14 @@ def place(table: TurnTable, settings: Settings) -> Place:
     return _PLACES[settings.axis](table, settings)
 
 
+def first_event_turns(table: TurnTable, kind: str) -> FloatArray:
+    """The first turn after each run's first event of a kind; shape (n_runs,), NaN without one."""
+    chosen = table.events.kind == kind
+    first = np.full(table.n_runs, np.nan)
+    np.fmin.at(first, table.events.run[chosen], table.events.turn[chosen].astype(np.float64))
+    return first
+
+
 def default_width(axis: Axis, x: FloatArray) -> int:
     """The width that the axis is cut into where nobody says.
 
@@ -115,7 +123,7 @@ def _by_turn(table: TurnTable, settings: Settings) -> Place:  # noqa: ARG001 - o
 
 def _by_tokens(table: TurnTable, settings: Settings) -> Place:  # noqa: ARG001
     """Context tokens sent up to and with each turn; unknown after a turn whose count is."""
-    tokens = table.columns.get("context_tokens", np.full(len(table.turn), np.nan))
+    tokens = table.column("context_tokens")
     x = np.full(len(tokens), np.nan)
     for start, end in pairwise(table.offsets):
         x[start:end] = np.cumsum(tokens[start:end])
@@ -140,11 +148,7 @@ def _by_progress(table: TurnTable, settings: Settings) -> Place:  # noqa: ARG001
 
 
 def _by_event(table: TurnTable, settings: Settings) -> Place:
-    chosen = table.events.kind == settings.event
-    first = np.full(table.n_runs, np.inf)
-    np.minimum.at(first, table.events.run[chosen], table.events.turn[chosen].astype(np.float64))
-    without = ~np.isfinite(first)
-    first[without] = np.nan
+    first, chosen = first_event_turns(table, settings.event), table.events.kind == settings.event
     x = table.turn - first[table.run]
     several = int((np.bincount(table.events.run[chosen], minlength=table.n_runs) > 1).sum())
     notes = ["Offset 0 is the first turn after the event."]
@@ -154,7 +158,7 @@ def _by_event(table: TurnTable, settings: Settings) -> Place:
     return Place(
         x=x,
         reach=np.minimum(after, before),
-        off_axis=without,
+        off_axis=np.isnan(first),
         reason=f"run without the event {settings.event!r}",
         notes=tuple(notes),
     )

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from turncurve.analysis.excluded import excluded_counts
+from turncurve.analysis.over_runs import share_of_runs
 from turncurve.stats.estimate import Estimate, absent
-from turncurve.stats.proportion import wilson
 from turncurve.table import TurnTable
 
 
@@ -65,8 +64,6 @@ def compactions(table: TurnTable, *, level: float = 0.95) -> Compactions:
     if n == 0:
         why = "no file can tell whether a context was compacted"
         return Compactions(n_runs=table.n_runs, share=absent(_SHARE, why, level=level), why=why)
-    n_with = int((known > 0).sum())
-    share = wilson(n_with, n, level=level)
     return Compactions(
         n_runs=table.n_runs,
         n_runs_known=n,
@@ -76,17 +73,12 @@ def compactions(table: TurnTable, *, level: float = 0.95) -> Compactions:
             for many, n_runs in enumerate(np.bincount(known))
         ),
         median=float(np.median(known)),
-        share=Estimate(
-            estimand=_SHARE,
-            value=share.value,
-            low=share.low,
-            high=share.high,
+        share=share_of_runs(
+            _SHARE,
+            int((known > 0).sum()),
+            n,
             level=level,
-            method="Wilson",
-            n_runs=n,
-            n_clusters=n,
-            excluded=excluded_counts({_UNKNOWN: table.n_runs - n}),
-            assumptions=("runs are independent",),
+            excluded={_UNKNOWN: table.n_runs - n},
         ),
     )
 

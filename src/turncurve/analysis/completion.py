@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from turncurve.analysis.excluded import excluded_counts
-from turncurve.analysis.first_error import Quantile
 from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs
 from turncurve.analysis.run_lengths import CUT_SHORT, FINISHED, last_turns
 from turncurve.analysis.settings import Settings
-from turncurve.analysis.turn_quantiles import turn_quantiles
+from turncurve.analysis.turn_quantiles import Quantile, turn_quantiles
 from turncurve.stats.survival import kaplan_meier
 from turncurve.table import TurnTable
 
@@ -73,13 +73,12 @@ def completion(table: TurnTable, settings: Settings) -> Completion:
     turns, exits = turns[has_turn], table.runs.exit_type[has_turn].astype(str)
     finished = np.isin(exits, FINISHED)
     unknown = ~finished & ~np.isin(exits, CUT_SHORT)
-    left_out = {NO_TURN: int((~has_turn).sum()), SUBAGENT: int((~own).sum())}
     return Completion(
         n_runs=len(turns),
         n_finished=int(finished.sum()),
         n_censored=int((~finished).sum()),
         n_unknown=int(unknown.sum()),
-        excluded=excluded_counts(left_out),
+        excluded=excluded_counts({NO_TURN: ~has_turn, SUBAGENT: ~own}),
         quantiles=_quantiles(turns, finished, settings.level),
         quantiles_if_unknown_finished=_quantiles(turns, finished | unknown, settings.level),
         why=None if finished.any() else _why(len(turns), int(unknown.sum())),
@@ -87,9 +86,7 @@ def completion(table: TurnTable, settings: Settings) -> Completion:
 
 
 def _quantiles(
-    turns: np.ndarray[tuple[int], np.dtype[np.int64]],
-    finished: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    level: float,
+    turns: NDArray[np.int64], finished: NDArray[np.bool_], level: float
 ) -> tuple[Quantile, ...]:
     if not finished.any():
         return ()

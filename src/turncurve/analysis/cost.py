@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.excluded import excluded_counts
+from turncurve.analysis.over_runs import mean_over_runs, ratio_over_runs
 from turncurve.analysis.own_runs import own_runs
+from turncurve.analysis.run_amounts import RunAmounts, run_amounts
 from turncurve.analysis.settings import Settings
 from turncurve.stats.estimate import Estimate, absent
-from turncurve.stats.mean import NO_SPREAD, mean_with_interval
-from turncurve.stats.ratio import ratio_of_sums
 from turncurve.table import TurnTable
 
 CostSource: TypeAlias = Literal["trace", "estimated", "mixed"]
@@ -73,8 +73,9 @@ def cost(table: TurnTable, settings: Settings) -> Cost:
         The figures, each with its interval or the reason why it is absent.
     """
     level = settings.level
-    runs, own = run_costs(table), own_runs(table)
-    usd = _with_subagents(table, runs.usd)[own]
+    by_run = run_amounts(table, "cost_usd", table.runs.total_cost_usd)
+    own = own_runs(table)
+    usd = _with_subagents(table, by_run.value)[own]
     known = ~np.isnan(usd)
     if not known.any():
         why = "no file gives a cost, and no price is known for its model"
@@ -88,51 +89,17 @@ def cost(table: TurnTable, settings: Settings) -> Cost:
     late_turn, late = _late_to_early(table.select(own), level)
     return Cost(
         total_usd=float(np.nansum(usd)),
-        source=_source(runs),
-        by_turn_known=bool((~np.isnan(_column(table, "cost_usd"))).any()),
+        source=_source(table, by_run),
+        by_turn_known=bool((~np.isnan(table.column("cost_usd"))).any()),
         n_runs=len(usd),
         n_runs_with_cost=int(known.sum()),
-        n_runs_partial=int((known & runs.partial[own]).sum()),
-        per_run=_per_run(usd, level),
+        n_runs_partial=int((known & by_run.is_partial[own]).sum()),
+        per_run=mean_over_runs(
+            _PER_RUN, usd, level=level, excluded={"cost not known": int((~known).sum())}
+        ),
         late_turn=late_turn,
         late_to_turn_5=late,
         per_success=_per_success(usd, table.runs.success[own], level),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCosts:
-    """Cost of each run of the table, its own turns alone; arrays of shape (n_runs,)."""
-
-    usd: NDArray[np.float64]
-    """NaN where unknown."""
-    estimated: NDArray[np.bool_]
-    """True if some of it comes from kept prices."""
-    from_trace: NDArray[np.bool_]
-    """True if some of it comes from the trace."""
-    partial: NDArray[np.bool_]
-    """True if turns without a figure are left out of the sum."""
-
-
-def run_costs(table: TurnTable) -> RunCosts:
-    """The cost of each run.
-
-    The sum over its turns where all have a cost, else what its file says of the run as a whole,
-    else the sum over the turns that have one.
-    """
-    by_turn = _column(table, "cost_usd")
-    known = ~np.isnan(by_turn)
-    n_known = _count(table, known)
-    n_priced = _count(table, known & (_column(table, "cost_estimated") == 1))
-    summed = np.bincount(table.run[known], weights=by_turn[known], minlength=table.n_runs)
-    total = table.runs.total_cost_usd
-    complete = (n_known > 0) & (n_known == _count(table, np.ones_like(known)))
-    by_total = ~complete & ~np.isnan(total)
-    return RunCosts(
-        usd=np.where(by_total, total, np.where(n_known > 0, summed, np.nan)),
-        estimated=~by_total & (n_priced > 0),
-        from_trace=by_total | (n_known > n_priced),
-        partial=~by_total & ~complete & (n_known > 0),
     )
 
 
@@ -150,42 +117,17 @@ def _with_subagents(table: TurnTable, usd: NDArray[np.float64]) -> NDArray[np.fl
     return whole
 
 
-def _column(table: TurnTable, name: str) -> NDArray[np.float64]:
-    column = table.columns.get(name)
-    return np.full(len(table.turn), np.nan) if column is None else column
-
-
-def _count(table: TurnTable, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-    return np.bincount(table.run[rows], minlength=table.n_runs)
-
-
-def _source(runs: RunCosts) -> CostSource:
-    if not runs.estimated.any():
+def _source(table: TurnTable, by_run: RunAmounts) -> CostSource:
+    """Where the runs' figures come from; a run's own total stands in place of its turns' sum."""
+    counted = ~by_run.is_total[table.run] & ~np.isnan(table.column("cost_usd"))
+    priced = counted & (table.column("cost_estimated") == 1)
+    if not priced.any():
         return "trace"
-    return "mixed" if runs.from_trace.any() else "estimated"
-
-
-def _per_run(usd: NDArray[np.float64], level: float) -> Estimate:
-    mean = mean_with_interval(usd, level=level)
-    return Estimate(
-        estimand=_PER_RUN,
-        value=mean.value,
-        std_error=mean.std_error,
-        low=mean.low,
-        high=mean.high,
-        level=level,
-        method="t over runs",
-        df=mean.df,
-        n_runs=mean.n,
-        n_clusters=mean.n,
-        excluded=excluded_counts({"cost not known": len(usd) - mean.n}),
-        assumptions=("runs are independent",),
-        warnings=() if mean.low is not None else (NO_SPREAD,),
-    )
+    return "mixed" if by_run.is_total.any() or (counted & ~priced).any() else "estimated"
 
 
 def _late_to_early(table: TurnTable, level: float) -> tuple[int | None, Estimate]:
-    by_turn = _column(table, "cost_usd")
+    by_turn = table.column("cost_usd")
     late_turn = _late_turn(table, by_turn)
     if late_turn is None:
         why = f"no turn after {EARLY_TURN} has a cost in half of the runs"
@@ -195,25 +137,16 @@ def _late_to_early(table: TurnTable, level: float) -> tuple[int | None, Estimate
     if not both.any() or early[both].sum() == 0:
         why = f"no run has a cost above 0 at turn {EARLY_TURN} and one at turn {late_turn}"
         return late_turn, absent(_LATE, why, level=level)
-    ratio = ratio_of_sums(late[both], early[both], level=level, scale="log")
-    return late_turn, Estimate(
-        estimand=f"mean cost of turn {late_turn} over mean cost of turn {EARLY_TURN}, same runs",
-        value=ratio.value,
-        std_error=ratio.std_error,
-        low=ratio.low,
-        high=ratio.high,
+    n = int(both.sum())
+    ratio = ratio_over_runs(
+        f"mean cost of turn {late_turn} over mean cost of turn {EARLY_TURN}, same runs",
+        late[both],
+        early[both],
         level=level,
-        method="ratio of means, delta method on the log scale, t over runs",
-        df=ratio.df,
-        n_turns=2 * ratio.n,
-        n_runs=ratio.n,
-        n_clusters=ratio.n,
-        excluded=excluded_counts(
-            {f"no cost at turn {EARLY_TURN} or {late_turn}": table.n_runs - ratio.n}
-        ),
-        assumptions=("runs are independent",),
-        warnings=() if ratio.low is not None else (NO_SPREAD,),
+        scale="log",
+        excluded={f"no cost at turn {EARLY_TURN} or {late_turn}": table.n_runs - n},
     )
+    return late_turn, replace(ratio, n_turns=2 * n)
 
 
 def _at_turn(table: TurnTable, column: NDArray[np.float64], turn: int) -> NDArray[np.float64]:
@@ -237,10 +170,7 @@ def _late_turn(table: TurnTable, by_turn: NDArray[np.float64]) -> int | None:
 def _per_success(usd: NDArray[np.float64], success: NDArray[np.float64], level: float) -> Estimate:
     used = ~np.isnan(usd) & ~np.isnan(success)
     excluded = excluded_counts(
-        {
-            "outcome not known": int((~np.isnan(usd) & np.isnan(success)).sum()),
-            "cost not known": int(np.isnan(usd).sum()),
-        }
+        {"outcome not known": ~np.isnan(usd) & np.isnan(success), "cost not known": np.isnan(usd)}
     )
     n, n_succeeded, total = int(used.sum()), float(success[used].sum()), float(usd[used].sum())
     if n == 0:
@@ -261,19 +191,6 @@ def _per_success(usd: NDArray[np.float64], success: NDArray[np.float64], level: 
             excluded=excluded,
             reason=f"none of {n} runs succeeded",
         )
-    ratio = ratio_of_sums(usd[used], success[used], level=level, scale="log")
-    return Estimate(
-        estimand=_PER_SUCCESS,
-        value=ratio.value,
-        std_error=ratio.std_error,
-        low=ratio.low,
-        high=ratio.high,
-        level=level,
-        method="ratio of sums, delta method on the log scale, t over runs",
-        df=ratio.df,
-        n_runs=n,
-        n_clusters=n,
-        excluded=excluded,
-        assumptions=("runs are independent",),
-        warnings=() if ratio.low is not None else (NO_SPREAD,),
+    return ratio_over_runs(
+        _PER_SUCCESS, usd[used], success[used], level=level, scale="log", excluded=excluded
     )

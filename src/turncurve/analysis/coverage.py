@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from turncurve.analysis.over_runs import share_of_runs
 from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.run_lengths import CUT_SHORT, last_turns
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.order_statistics import SampleQuantile, sample_quantile
-from turncurve.stats.proportion import wilson
 from turncurve.table import TurnTable
 
 
@@ -80,7 +79,7 @@ def coverage(evals: TurnTable, production: TurnTable, *, level: float = 0.95) ->
     longest = int(eval_turns.max())
     p90 = sample_quantile(turns, 0.9, level=level)
     covered = longest >= p90.value
-    share = _share_beyond(turns, longest, level)
+    share = share_of_runs(_SHARE, int((turns > longest).sum()), len(turns), level=level)
     return Coverage(
         longest_eval=longest,
         production_p90=p90.value,
@@ -99,21 +98,6 @@ def coverage(evals: TurnTable, production: TurnTable, *, level: float = 0.95) ->
 def _certain(longest: int, p90: SampleQuantile, covered: bool) -> bool:  # noqa: FBT001
     end = p90.high if covered else p90.low
     return end is not None and (longest >= end if covered else longest < end)
-
-
-def _share_beyond(turns: NDArray[np.int64], longest: int, level: float) -> Estimate:
-    share = wilson(int((turns > longest).sum()), len(turns), level=level)
-    return Estimate(
-        estimand=_SHARE,
-        value=share.value,
-        low=share.low,
-        high=share.high,
-        level=level,
-        method="Wilson",
-        n_runs=share.n,
-        n_clusters=share.n,
-        assumptions=("runs are independent",),
-    )
 
 
 def _sentence(longest: int, p90: SampleQuantile, covered: bool, share: Estimate) -> str:  # noqa: FBT001

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.axes import Place, bounds_of, bucket_of, default_width, place
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
 from turncurve.analysis.quality import scale_of
+from turncurve.analysis.run_lengths import last_turns
 from turncurve.analysis.settings import Axis, Settings
 from turncurve.errors import UnknownNameError
 from turncurve.stats.curve import MeanCurve, mean_curve, within_scale
+from turncurve.stats.estimate import none_if_nan
 from turncurve.table import TurnTable
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -169,7 +172,7 @@ def curve_by_turn(table: TurnTable, signal: str, settings: Settings | None = Non
     def spread(values: FloatArray) -> tuple[float | None, ...]:
         column: list[float | None] = [None] * n
         for at, value in zip(curve.bucket.tolist(), values.tolist(), strict=True):
-            column[at] = None if np.isnan(value) else value
+            column[at] = none_if_nan(value)
         return tuple(column)
 
     def counts(values: NDArray[np.int64]) -> tuple[int, ...]:
@@ -189,10 +192,8 @@ def curve_by_turn(table: TurnTable, signal: str, settings: Settings | None = Non
 
 def reach(table: TurnTable) -> Reach:
     """How many runs (those of sub-agents left out) get to each turn."""
-    own = own_runs(table)
-    last = np.zeros(table.n_runs, dtype=np.int64)
-    np.maximum.at(last, table.run, table.turn)
-    lengths = np.sort(last[own & (last > 0)])
+    last = last_turns(table)[own_runs(table)]
+    lengths = np.sort(last[last > 0])
     turns = np.arange(1, int(lengths.max(initial=0)) + 1)
     still = len(lengths) - np.searchsorted(lengths, turns, side="left")
     return Reach(
@@ -234,7 +235,7 @@ def lay_out(table: TurnTable, signal: str, settings: Settings) -> Frame:
         bucket=bucket_of(settings.axis, placed.x[rows], width),
         values=column[rows],
         eligible=with_value,
-        excluded={why: int(runs.sum()) for why, runs in reasons.items() if runs.any()},
+        excluded=excluded_counts(reasons),
     )
 
 
@@ -328,17 +329,13 @@ def _points(frame: Frame, curve: MeanCurve) -> tuple[CurvePoint, ...]:
                 n_runs=int(curve.n_runs[i]),
                 n_turns=int(curve.n_turns[i]),
                 value=float(curve.value[i]),
-                std_error=_number(curve.std_error[i]),
-                low=_number(curve.low[i]),
-                high=_number(curve.high[i]),
+                std_error=none_if_nan(curve.std_error[i]),
+                low=none_if_nan(curve.low[i]),
+                high=none_if_nan(curve.high[i]),
                 partial=bounds.partial,
             )
         )
     return tuple(points)
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 _AXIS_WORDS = {

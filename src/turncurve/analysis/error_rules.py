@@ -73,23 +73,23 @@ def _threshold(picked: QualitySignal, settings: Settings) -> tuple[float | None,
 
 
 def _failing_grade(table: TurnTable, settings: Settings) -> RuleTest:  # noqa: ARG001 - one signature
-    return _flag("error", -_column(table, "error"), "turn graded as failing", "a grade of fail")
+    return _flag("error", -table.column("error"), "turn graded as failing", "a grade of fail")
 
 
 def _schema_violation(table: TurnTable, settings: Settings) -> RuleTest:  # noqa: ARG001
-    valid = _column(table, "schema_valid")
+    valid = table.column("schema_valid")
     return _flag(
         "schema_valid", valid - 1, "turn whose output breaks the schema", "output against a schema"
     )
 
 
 def _rule_breach(table: TurnTable, settings: Settings) -> RuleTest:  # noqa: ARG001
-    kept = _column(table, "adherence")
+    kept = table.column("adherence")
     return _flag("adherence", kept - 1, "turn that breaks a rule", "checkable rules")
 
 
 def _tool_error(table: TurnTable, settings: Settings) -> RuleTest:  # noqa: ARG001
-    failed = _column(table, "tool_error")
+    failed = table.column("tool_error")
     return _flag("tool_error", -failed, "turn with a failed tool call", "outcomes of tool calls")
 
 
@@ -114,7 +114,3 @@ RULES: Mapping[Rule, Callable[[TurnTable, Settings], RuleTest]] = {
     "rule_breach": _rule_breach,
     "tool_error": _tool_error,
 }
-
-
-def _column(table: TurnTable, name: str) -> FloatArray:
-    return table.columns.get(name, np.full(len(table.turn), np.nan))

@@ -10,32 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.error_rules import RULES, Rule, RuleTest
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
 from turncurve.analysis.settings import Settings
+from turncurve.analysis.turn_quantiles import Quantile, turn_quantiles
 from turncurve.errors import NotEnoughDataError, UnknownNameError
-from turncurve.stats.estimate import Estimate, absent
+from turncurve.stats.estimate import Estimate, absent, none_if_nan
 from turncurve.stats.proportion import wilson
-from turncurve.stats.survival import SurvivalCurve, Tie, kaplan_meier, quantile
+from turncurve.stats.survival import SurvivalCurve, Tie, kaplan_meier
 from turncurve.stats.window_rule import RuleTimes, false_alarm_chance, rule_times
 from turncurve.table import TurnTable
 
 FloatArray: TypeAlias = NDArray[np.float64]
 SHARES = (0.1, 0.25, 0.5, 0.75)
 """The shares of runs whose times are reported."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantile:
-    """The turn by which a share `p` of runs has had the event.
-
-    `turn` is None where fewer have had it as far as can be known. `low` is the first turn at which
-    the rule can fire where so few runs set no lower limit; `high` is None where they set no upper.
-    """
-
-    p: float
-    turn: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +121,9 @@ def time_to_first_error(
         n_events=curve.n_events,
         n_censored=curve.n_censored,
         n_excluded=n_excluded,
-        quantiles=_quantiles(curve, tie, first_possible=float(times.entry[used].min()) + 1),
+        quantiles=turn_quantiles(
+            curve, SHARES, tie=tie, first_possible=float(times.entry[used].min()) + 1
+        ),
         survival=_survival(curve),
         first_turn=int(times.time[one]) if one is not None and times.event[one] else None,
         false_alarm=_false_alarm(table, test, used, settings) if rolling else None,
@@ -185,38 +175,15 @@ def _used(
         "run without a value for the rule": own & some_turn & ~some_value,
         f"run with fewer than {window} turns that have a value": own & some_value & ~times.at_risk,
     }
-    counts = {why: int(runs.sum()) for why, runs in reasons.items() if runs.any()}
-    return own & times.at_risk, counts
-
-
-def _quantiles(curve: SurvivalCurve, tie: Tie, *, first_possible: float) -> tuple[Quantile, ...]:
-    """Where the data set no lower limit, it is the first turn at which the rule can fire."""
-    found = [quantile(curve, p, tie=tie) for p in SHARES]
-    return tuple(
-        Quantile(
-            p=q.p,
-            turn=None if q.time is None else _whole(q.time),
-            low=_whole(first_possible if q.low is None else q.low),
-            high=None if q.high is None else _whole(q.high),
-        )
-        for q in found
-    )
-
-
-def _whole(turn: float) -> float:
-    """Turns are whole numbers; only the midpoint rule gives halves."""
-    return int(turn) if turn == int(turn) else turn
+    return own & times.at_risk, excluded_counts(reasons)
 
 
 def _survival(curve: SurvivalCurve) -> SurvivalPoints:
-    def plain(values: FloatArray) -> tuple[float | None, ...]:
-        return tuple(None if np.isnan(value) else value for value in values.tolist())
-
     return SurvivalPoints(
         turn=tuple(int(turn) for turn in curve.time),
         survival=tuple(curve.survival.tolist()),
-        low=plain(curve.low),
-        high=plain(curve.high),
+        low=tuple(map(none_if_nan, curve.low)),
+        high=tuple(map(none_if_nan, curve.high)),
         n_at_risk=tuple(curve.n_at_risk.tolist()),
     )
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from turncurve.analysis.axes import bounds_of
 from turncurve.analysis.degradation import Frame, lay_out
+from turncurve.analysis.quality import scale_of
 from turncurve.analysis.settings import Settings
 from turncurve.stats.curve import simultaneous_band
+from turncurve.stats.estimate import none_if_nan
 from turncurve.table import TurnTable
 
 
@@ -117,7 +119,7 @@ def _band(frame: Frame) -> tuple[LowerPoint, ...]:
     points = []
     for i, bucket in enumerate(curve.bucket.tolist()):
         bounds = bounds_of("turn", bucket, frame.width, frame.place.x)
-        low = float(curve.low[i])
+        low = none_if_nan(curve.low[i])
         if curve.std_error[i] == 0:
             low = _limit_without_spread(frame, float(curve.value[i]), int(curve.n_runs[i]), tail)
         points.append(
@@ -127,27 +129,17 @@ def _band(frame: Frame) -> tuple[LowerPoint, ...]:
                 n_runs=int(curve.n_runs[i]),
                 n_turns=int(curve.n_turns[i]),
                 value=float(curve.value[i]),
-                low=None if np.isnan(low) else low,
+                low=low,
             )
         )
     return tuple(points)
 
 
-def _limit_without_spread(frame: Frame, value: float, n_runs: int, tail: float) -> float:
-    low, high = _scale(frame)
-    if value != high:
-        return float("nan")
-    return float(low + (high - low) * tail ** (1 / n_runs))
-
-
-def _scale(frame: Frame) -> tuple[float, float]:
-    """Lowest and highest value that the signal can have, NaN where that is not known."""
-    info, runs = frame.table.info.get(frame.signal), frame.table.runs
-    if info is not None and info.low is not None and info.high is not None:
-        return info.low, info.high
-    if frame.signal == "quality" and len(runs) and not np.isnan(runs.quality_low).all():
-        return float(np.nanmin(runs.quality_low)), float(np.nanmax(runs.quality_high))
-    return float("nan"), float("nan")
+def _limit_without_spread(frame: Frame, value: float, n_runs: int, tail: float) -> float | None:
+    low, high = scale_of(frame.table, frame.signal)
+    if low is None or high is None or value != high:
+        return None
+    return low + (high - low) * float(tail ** (1 / n_runs))
 
 
 def _why(first: LowerPoint, target: float) -> str:

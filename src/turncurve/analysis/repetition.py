@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.over_runs import ratio_over_runs
 from turncurve.signals.repetition import retries
 from turncurve.stats.estimate import Estimate, absent
-from turncurve.stats.mean import NO_SPREAD
-from turncurve.stats.ratio import ratio_of_sums
 from turncurve.table import TurnTable
 
 
@@ -107,23 +106,14 @@ def _rate(table: TurnTable, name: str, weight: NDArray[np.int64], level: float) 
     used = ~np.isnan(column) & (weight > 0)
     if not used.any():
         return absent(estimand, "no turn has an action to count", level=level)
-    runs, unit = np.unique(table.run[used], return_inverse=True)
+    _, unit = np.unique(table.run[used], return_inverse=True)
     repeated = np.bincount(unit, weights=column[used] * weight[used])
-    ratio = ratio_of_sums(repeated, np.bincount(unit, weights=weight[used]), level=level)
-    return Estimate(
-        estimand=estimand,
-        value=ratio.value,
-        std_error=ratio.std_error,
-        low=None if ratio.low is None else max(0.0, ratio.low),
-        high=None if ratio.high is None else min(1.0, ratio.high),
-        level=level,
-        method="ratio of sums, delta method, t over runs",
-        df=ratio.df,
+    rate = ratio_over_runs(estimand, repeated, np.bincount(unit, weights=weight[used]), level=level)
+    return replace(
+        rate,
+        low=None if rate.low is None else max(0.0, rate.low),
+        high=None if rate.high is None else min(1.0, rate.high),
         n_turns=int(used.sum()),
-        n_runs=len(runs),
-        n_clusters=len(runs),
-        assumptions=("runs are independent",),
-        warnings=() if ratio.low is not None else (NO_SPREAD,),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.axes import first_event_turns
 from turncurve.analysis.degradation import Curve, Frame, curve_over, lay_out
 from turncurve.analysis.settings import Settings
 from turncurve.table import TurnTable
@@ -38,9 +39,7 @@ def curves_by_segment(
 def _compacted(frame: Frame) -> NDArray[np.bool_]:
     """Whether each row's cell of run and bucket has a compaction in it or before it."""
     table = frame.table
-    chosen = table.events.kind == "compaction"
-    first = np.full(table.n_runs, np.inf)
-    np.minimum.at(first, table.events.run[chosen], table.events.turn[chosen].astype(np.float64))
+    first = first_event_turns(table, "compaction")
     cells = np.stack([frame.run, frame.bucket], axis=1)
     distinct, cell = np.unique(cells, axis=0, return_inverse=True)
     cell = cell.reshape(-1)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.own_runs import own_runs
+from turncurve.analysis.run_amounts import run_amounts
 from turncurve.model import ExitType
 from turncurve.table import TurnTable
 
@@ -55,8 +56,7 @@ class Summary:
 def summarise(table: TurnTable) -> Summary:
     """Count and add up what the runs hold.
 
-    A run's tokens and cost are the sum over its turns where every turn has them, else what its file
-    says of the run as a whole, else the sum over the turns that have them.
+    A run's tokens and cost are those of `run_amounts`.
     """
     runs, own = table.runs, own_runs(table)
     lengths = runs.n_turns[own]
@@ -117,15 +117,10 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else round(value)
 
 
-def _spent(table: TurnTable, name: str, of_run: NDArray[np.float64]) -> float | None:
-    column = table.columns.get(name, np.full(len(table.turn), np.nan))
-    known = ~np.isnan(column)
-    n_known = np.bincount(table.run[known], minlength=table.n_runs)
-    by_turn = np.bincount(table.run[known], weights=column[known], minlength=table.n_runs)
-    complete = (n_known > 0) & (n_known == table.runs.n_turns)
-    each = np.where(complete | (np.isnan(of_run) & (n_known > 0)), by_turn, of_run)
-    said = ~np.isnan(each)
-    return float(each[said].sum()) if said.any() else None
+def _spent(table: TurnTable, name: str, total: NDArray[np.float64]) -> float | None:
+    spent = run_amounts(table, name, total).value
+    known = ~np.isnan(spent)
+    return float(spent[known].sum()) if known.any() else None
 
 
 def _n_distinct(scenarios: NDArray[np.object_]) -> int | None:

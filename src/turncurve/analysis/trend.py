@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 import numpy as np
@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc
 
 from turncurve.analysis.excluded import excluded_counts
-from turncurve.analysis.first_error import Quantile
+from turncurve.analysis.over_runs import mean_over_runs, share_of_runs
 from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.settings import Settings
-from turncurve.analysis.turn_quantiles import turn_quantiles
+from turncurve.analysis.turn_quantiles import Quantile, turn_quantiles
 from turncurve.stats.cusum import Direction, calibrated_cusum, false_alarm_if_correlated
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.lag_one import lag_one_correlation
-from turncurve.stats.mean import NO_SPREAD, mean_with_interval
-from turncurve.stats.proportion import wilson
 from turncurve.stats.slope import slopes_within
 from turncurve.stats.survival import kaplan_meier
 from turncurve.table import SignalInfo, TurnTable
@@ -202,18 +200,7 @@ def _share(signal: str, n_alarmed: int, n: int, level: float) -> Estimate:
     estimand = f"share of runs in which {signal} stands out against the run's first turns"
     if n == 0:
         return absent(estimand, f"no run has {2 * BASELINE_TURNS} turns with a value", level=level)
-    share = wilson(n_alarmed, n, level=level)
-    return Estimate(
-        estimand=estimand,
-        value=share.value,
-        low=share.low,
-        high=share.high,
-        level=level,
-        method="Wilson",
-        n_runs=n,
-        n_clusters=n,
-        assumptions=("runs are independent",),
-    )
+    return share_of_runs(estimand, n_alarmed, n, level=level)
 
 
 def _false_alarm_here(
@@ -264,25 +251,18 @@ def _slope(table: TurnTable, signal: str, level: float) -> Estimate:
     used = ~np.isnan(slopes)
     if not used.any():
         return absent(estimand, f"no run has {MIN_TURNS} turns with a value", level=level)
-    mean = mean_with_interval(slopes, level=level)
     known = ~np.isnan(table.columns[signal]) & used[table.run]
-    return Estimate(
-        estimand=estimand,
-        value=mean.value,
-        std_error=mean.std_error,
-        low=mean.low,
-        high=mean.high,
+    mean = mean_over_runs(
+        estimand,
+        slopes,
         level=level,
+        excluded={f"fewer than {MIN_TURNS} turns with a value": int((~used).sum())},
+    )
+    return replace(
+        mean,
         method="least squares a run, t over runs",
-        df=mean.df,
         n_turns=int(known.sum()),
-        n_runs=mean.n,
-        n_clusters=mean.n,
-        excluded=excluded_counts(
-            {f"fewer than {MIN_TURNS} turns with a value": table.n_runs - mean.n}
-        ),
-        assumptions=("runs are independent", "each run weighs the same, however short"),
-        warnings=() if mean.low is not None else (NO_SPREAD,),
+        assumptions=(*mean.assumptions, "each run weighs the same, however short"),
     )
 
 

@@ -8,12 +8,13 @@ from turncurve.analysis.compactions import Compactions
 from turncurve.analysis.completion import Completion
 from turncurve.analysis.context import ContextGrowth, Crossing
 from turncurve.analysis.cost import Cost
-from turncurve.analysis.first_error import FirstError, Quantile
+from turncurve.analysis.first_error import FirstError
 from turncurve.analysis.missing import Missing
 from turncurve.analysis.regrounding import Regrounding
 from turncurve.analysis.repetition import Repetition
 from turncurve.analysis.success_by_length import LengthBin
 from turncurve.analysis.trend import Trend
+from turncurve.analysis.turn_quantiles import Quantile
 from turncurve.report.document import Report
 from turncurve.report.figures import ABSENT, amount, counted, interval, span, usd
 from turncurve.report.layout import visible

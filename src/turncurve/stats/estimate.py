@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -34,6 +35,11 @@ class Estimate:
     seed: int | None = None
     n_resamples: int | None = None
     reason: str | None = None
+
+
+def none_if_nan(value: float) -> float | None:
+    """A number as a result holds it: None where an array has NaN."""
+    return None if math.isnan(value) else float(value)
 
 
 def absent(estimand: str, reason: str, *, level: float = 0.95) -> Estimate:

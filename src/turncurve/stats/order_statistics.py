@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr
 
 from turncurve.errors import NotEnoughDataError
@@ -64,7 +64,7 @@ def sample_quantile(values: ArrayLike, p: float, *, level: float = 0.95) -> Samp
     )
 
 
-def _quantile(ordered: np.ndarray[tuple[int], np.dtype[np.float64]], p: float) -> float:
+def _quantile(ordered: NDArray[np.float64], p: float) -> float:
     n = len(ordered)
     if p == 0.5 and n % 2 == 0:
         return float(ordered[n // 2 - 1] + ordered[n // 2]) / 2

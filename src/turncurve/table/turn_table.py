@@ -119,6 +119,11 @@ class TurnTable:
         """Run r owns rows `offsets[r]:offsets[r + 1]`; shape (n_runs + 1,)."""
         return np.searchsorted(self.run, np.arange(self.n_runs + 1)).astype(np.int64)
 
+    def column(self, name: str) -> FloatArray:
+        """A column, or NaN for each turn where the table has none of that name."""
+        column = self.columns.get(name)
+        return np.full(len(self.turn), np.nan) if column is None else column
+
     def with_columns(
         self, columns: Mapping[str, FloatArray], info: Mapping[str, SignalInfo]
     ) -> TurnTable:
@@ -152,5 +157,5 @@ class TurnTable:
         )
 
 
-def _take(part: Any, mask: NDArray[np.bool_]) -> dict[str, Any]:
+def _take(part: RunTable | CallTable | EventTable, mask: NDArray[np.bool_]) -> dict[str, Any]:
     return {field.name: getattr(part, field.name)[mask] for field in fields(part)}
