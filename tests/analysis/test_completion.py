@@ -86,7 +86,7 @@ def test_nobody_known_to_have_finished() -> None:
     result = completion(ending([(3, "unknown"), (4, "budget")]), Settings())
     assert result.quantiles == ()
     assert result.quantiles_if_unknown_finished != ()
-    assert result.why == "no run is known to have finished by itself; 1 of 2 don't say"
+    assert result.why == "no run is known to have finished by itself; not known of 1 of 2"
 
 
 def test_agrees_with_lifelines() -> None:

@@ -93,6 +93,21 @@ def test_several_runs_give_medians() -> None:
     assert growth.slope_quartiles == pytest.approx((300, 750))
 
 
+def test_start_end_and_growth_speak_of_the_same_runs() -> None:
+    """Runs of a single turn, however many, move neither the start nor the end beside a growth."""
+    growth = context_growth(runs_of([100, 200, 300], [500, 900], *[[7.0]] * 9))
+    assert (growth.start_tokens, growth.end_tokens, growth.tokens_per_turn) == (300, 600, 250)
+    assert (growth.n_runs_measured, growth.n_runs) == (2, 11)
+
+
+def test_a_run_that_is_compacted_at_each_turn_is_not_measured() -> None:
+    """Where no stretch between compactions has two turns, nothing grew that could be told."""
+    table = make_table({"r": {"context_tokens": [900.0, 300, 700]}}, compaction_turns={"r": [2, 3]})
+    growth = context_growth(table)
+    assert (growth.start_tokens, growth.end_tokens, growth.tokens_per_turn) == (900, 700, None)
+    assert growth.n_runs_measured == 1
+
+
 def test_observed_crossing_is_kaplan_meiers_median() -> None:
     """Over runs of different lengths the crossing is the median that lifelines gives."""
     rng = np.random.default_rng(1)

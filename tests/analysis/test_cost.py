@@ -47,7 +47,7 @@ def test_without_success_there_is_a_lower_bound() -> None:
     result = cost(table, SETTINGS).per_success
     assert result.value is result.high is None
     assert result.low == pytest.approx(100 / (40 * 0.0721575), rel=1e-5)
-    assert result.reason == "none of 40 runs succeeded"
+    assert result.reason == "no run succeeded, of 40 in all"
 
 
 def test_lower_bound_holds() -> None:

@@ -97,5 +97,5 @@ def _why(n_runs: int, n_unknown: int) -> str:
     if n_runs == 0:
         return "no run has a turn"
     if n_unknown:
-        return f"no run is known to have finished by itself; {n_unknown} of {n_runs} don't say"
-    return f"none of {n_runs} runs finished by itself"
+        return f"no run is known to have finished by itself; not known of {n_unknown} of {n_runs}"
+    return f"no run finished by itself, of {n_runs} in all"

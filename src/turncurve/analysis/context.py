@@ -61,10 +61,13 @@ class ContextGrowth:
     """Context size over the turns; None where no file says it.
 
     Attributes:
-        start_tokens: Context of the first known turn; the median over runs.
-        end_tokens: Context of the last known turn; the median over runs.
-        tokens_per_turn: Tokens added over turns passed, between compactions; the median over runs.
-            For one run without a compaction, (last - first) / (turns from first to last).
+        start_tokens: Context of the first known turn; the median over the measured runs.
+        end_tokens: Context of the last known turn; the median over the measured runs.
+        tokens_per_turn: Tokens added over turns passed, between compactions; the median over the
+            measured runs. For one run without a compaction, (last - first) / (turns from first to
+            last).
+        n_runs_measured: Runs behind these three figures: those with two known turns between
+            compactions; where none has, all with a known context size, whose growth is absent.
         slope: Median over runs of the least-squares slope, segments between compactions sharing it.
         slope_quartiles: First and third quartile of the runs' slopes.
         crosses_100k: Turn of the crossing of 100,000 tokens, whatever its kind.
@@ -82,6 +85,7 @@ class ContextGrowth:
     start_tokens: float | None = None
     end_tokens: float | None = None
     tokens_per_turn: float | None = None
+    n_runs_measured: int = 0
     slope: Estimate
     slope_quartiles: tuple[float, float] | None = None
     crosses_100k: int | None = None
@@ -135,10 +139,14 @@ def context_growth(table: TurnTable, *, level: float = 0.95) -> ContextGrowth:
     )
     crossings = tuple(_crossing(known, slopes, limit, level) for limit in LIMITS)
     spikes = _spikes(known, table)
+    growth = _tokens_per_turn(known)
+    grew = ~np.isnan(growth)
+    measured = grew if grew.any() else np.ones(len(first), dtype=np.bool_)
     return ContextGrowth(
-        start_tokens=float(np.median(known.tokens[first])),
-        end_tokens=float(np.median(known.tokens[last])),
-        tokens_per_turn=_tokens_per_turn(known),
+        start_tokens=float(np.median(known.tokens[first[measured]])),
+        end_tokens=float(np.median(known.tokens[last[measured]])),
+        tokens_per_turn=float(np.median(growth[grew])) if grew.any() else None,
+        n_runs_measured=int(measured.sum()),
         slope=_median_slope(slopes, len(known.turn), len(first), level),
         slope_quartiles=_quartiles(slopes),
         crosses_100k=crossings[0].turn,
@@ -179,16 +187,14 @@ def _run_ends(label: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     return np.flatnonzero(np.diff(label, prepend=-1)), np.flatnonzero(np.diff(label, append=-1))
 
 
-def _tokens_per_turn(known: _Known) -> float | None:
+def _tokens_per_turn(known: _Known) -> NDArray[np.float64]:
+    """One entry a run with a known turn; NaN where no segment has two."""
     first, last = _run_ends(known.segment)
-    added = known.tokens[last] - known.tokens[first]
-    passed = known.turn[last] - known.turn[first]
-    run = known.run[first]
-    runs_passed = np.bincount(run, weights=passed)
-    measured = runs_passed > 0
-    if not measured.any():
-        return None
-    return float(np.median(np.bincount(run, weights=added)[measured] / runs_passed[measured]))
+    _, run = np.unique(known.run[first], return_inverse=True)
+    added = np.bincount(run, weights=known.tokens[last] - known.tokens[first])
+    passed = np.bincount(run, weights=known.turn[last] - known.turn[first])
+    growth: NDArray[np.float64] = np.full(len(passed), np.nan)
+    return np.divide(added, passed, out=growth, where=passed > 0)
 
 
 def _median_slope(
@@ -211,7 +217,7 @@ def _median_slope(
         n_clusters=n_runs,
         excluded=excluded_counts({_ONE_TURN: n_known - n_runs}),
         assumptions=("runs are independent",),
-        warnings=(f"{n_runs} runs are too few for an interval of a median",) if open_ended else (),
+        warnings=(f"an interval of a median needs more runs than {n_runs}",) if open_ended else (),
     )
 
 

@@ -189,7 +189,7 @@ def _per_success(usd: NDArray[np.float64], success: NDArray[np.float64], level: 
             n_runs=n,
             n_clusters=n,
             excluded=excluded,
-            reason=f"none of {n} runs succeeded",
+            reason=f"no run succeeded, of {n} in all",
         )
     return ratio_over_runs(
         _PER_SUCCESS, usd[used], success[used], level=level, scale="log", excluded=excluded

@@ -43,7 +43,7 @@ _NOT_APPLICABLE = {
     "repeated_action_consecutive": "turn without an action",
     "repeated_result": "turn without an action that has a result",
     "retry": "turn without an action",
-    "spiral": "turn without an action",
+    "spiral": "turn without an action, or before the run's tenth",
     "compaction": "the file does not tell whether the context was compacted",
 }
 _TOOLS = ("n_tool_errors", "n_tool_results", "n_tool_calls")
@@ -61,9 +61,9 @@ _NO_GRADE = "a grade was tried and is missing"
 def missing(table: TurnTable) -> tuple[Missing, ...]:
     """For each signal with turns that lack a value: how many, and why.
 
-    A reason that a file's reader gives for the whole run goes first, or for what the signal is
-    derived from, then a grade that was tried
-    and is missing, then what the signal needs and the turn does not have.
+    A reason that a file's reader gives for the whole run, or for what the signal is derived from,
+    goes first; then a grade that was tried and is missing; then what the signal needs and the turn
+    does not have.
 
     Args:
         table: Any turn table.

@@ -184,7 +184,9 @@ class _Session:
         if key.startswith("main#"):
             notes.append("starts at a /clear, which empties the context: a run of its own")
         if self.n_repeated:
-            notes.append(f"{self.n_repeated} lines of the file repeat an earlier uuid: left out")
+            notes.append(
+                f"lines of the file that repeat an earlier uuid, left out: {self.n_repeated}"
+            )
         if turns and _is_cut_off(turns[-1]):
             notes.append("a tool call of the last turn has no result: cut off, or still running")
         return tuple(notes)

@@ -96,7 +96,8 @@ def context_facts(context: ContextGrowth) -> Iterator[Fact]:
     if context.start_tokens is None:
         yield "context", f"not known: {context.why}."
         return
-    middle = "" if context.n_runs == 1 else "median of " + counted(context.n_runs, "run") + ": "
+    n_runs = context.n_runs_measured
+    middle = "" if n_runs == 1 else "median of " + counted(n_runs, "run") + ": "
     yield (
         "context",
         f"{middle}{amount(context.start_tokens, 'tokens')} to "

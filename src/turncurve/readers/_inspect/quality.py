@@ -125,8 +125,8 @@ def _add_scores(
         judged.notes.append(f"quality: the score {name!r}{source}")
     if len(kept) < len(scores):
         judged.notes.append(
-            f"the score {name!r} judges {len(scores) - len(kept)} turns beyond the last turn "
-            f"{n_turns}; they were left out"
+            f"turns beyond the last turn {n_turns} that the score {name!r} judges, left out: "
+            f"{len(scores) - len(kept)}"
         )
 
 
@@ -151,8 +151,8 @@ def _add_grades(
         judged.grades[turn] = (*judged.grades.get(turn, ()), grade_of_step(step, grader=grader))
     if lost:
         judged.notes.append(
-            f"{lost} of {len(steps)} steps of {GRADED_TRACE} are no model call of their own (a "
-            "second tool result of a call, say); their grades were left out"
+            f"steps of {GRADED_TRACE} that are no model call of their own (a second tool result "
+            f"of a call, say), whose grades were left out: {lost} of {len(steps)}"
         )
 
 

@@ -164,12 +164,12 @@ def _reading_notes(run: Run, sample: EvalSample, reading: Reading) -> Iterator[s
     if reading.from_messages:
         yield "the log has no events: its turns are the assistant messages of the conversation"
     if reading.n_pending:
-        yield f"{reading.n_pending} model calls that never came back were left out"
+        yield f"model calls that never came back, left out: {reading.n_pending}"
     if reading.n_summaries:
-        yield f"{reading.n_summaries} model calls that wrote a compaction's summary are no turns"
+        yield f"model calls that wrote a compaction's summary, no turns: {reading.n_summaries}"
     if reading.n_probes:
-        yield f"{reading.n_probes} model calls of probes are no turns"
+        yield f"model calls of probes, no turns: {reading.n_probes}"
     if sample.error_retries:
-        yield f"the sample was tried again after {len(sample.error_retries)} errors"
+        yield f"errors after which the sample was tried again: {len(sample.error_retries)}"
     if sample.invalidation is not None:
         yield "the sample was marked invalid in the log"
