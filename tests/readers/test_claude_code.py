@@ -282,7 +282,7 @@ def test_repeated_lines_count_once(written: Callable[..., Path]) -> None:
     line = assistant("m1", {"type": "text", "text": "a"}, uuid="u1")
     (run,) = runs_of(written(line, line))
     assert run.turns[0].text == "a"
-    assert "1 lines of the file repeat" in run.notes[0]
+    assert run.notes[0] == "lines of the file that repeat an earlier uuid, left out: 1"
 
 
 def test_session_without_an_answer_is_a_run_without_turns(written: Callable[..., Path]) -> None:
