@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 from turncurve.ingest import ReadOptions, table_from_runs
 from turncurve.ingest.growing import GrowingArray
 from turncurve.model import Event, ExitType, Run, Totals, Turn, Usage
+from turncurve.signals import SIGNALS
 
 NO_PRICES = ReadOptions(prices=False)
 
@@ -99,6 +100,25 @@ def test_a_number_of_the_file_fills_a_signal_that_its_turns_do_not_give() -> Non
     )
     table = table_from_runs([run("a", 2, turns=turns)], options=NO_PRICES)
     assert_array_equal(table.columns["output_tokens"], [5, 9])
+
+
+def test_every_signal_is_described_whether_it_has_values_or_not() -> None:
+    """Even a table of no runs has the title, unit and direction of each registered signal."""
+    for runs in ([], [run("r", 2)]):
+        table = table_from_runs(runs, options=NO_PRICES)
+        registered = {name: SIGNALS[name].info for name in SIGNALS}
+        assert {name: table.info[name] for name in SIGNALS} == registered
+        assert set(SIGNALS) <= set(table.columns)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("user_patience", "User patience"), ("nDCG", "NDCG"), ("_ok_", "Ok"), ("__", "__")],
+)
+def test_a_column_of_the_files_own_is_titled_by_its_name(name: str, title: str) -> None:
+    """A number that no signal describes bears its name in words, with a capital."""
+    table = table_from_runs([run("r", 1, turns=(Turn(index=1, values={name: 2.0}),))])
+    assert table.info[name].title == title
 
 
 def test_a_signal_that_only_a_later_run_has_is_missing_in_the_earlier() -> None:

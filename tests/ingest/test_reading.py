@@ -37,7 +37,7 @@ def test_per_turn_records_become_columns(tmp_path: Path) -> None:
     assert_array_equal(table.columns["quality"], [0.5, np.nan, 1])
     assert_array_equal(table.columns["context_tokens"], [100, 200, np.nan])
     assert_array_equal(table.columns["happiness"], [3, np.nan, 4])
-    assert table.info["happiness"].title == "happiness"
+    assert table.info["happiness"].title == "Happiness"
 
 
 def test_one_bad_file_loses_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

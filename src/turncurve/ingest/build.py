@@ -78,9 +78,15 @@ class TableBuilder:
         for name, values in columns.items():
             if name not in self._columns:
                 self._columns[name] = GrowingArray(np.float64, _NAN)
-                self._info[name] = SignalInfo(name=name, title=name.replace("_", " "))
+                self._info[name] = SignalInfo(name=name, title=_title(name))
             self._columns[name].grow_to(first)
             self._columns[name].extend(values)
+
+
+def _title(name: str) -> str:
+    """A column's name in words, for one that no signal describes."""
+    words = " ".join(name.replace("_", " ").split())
+    return words[:1].upper() + words[1:] or name
 
 
 class _CallRows:
