@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,6 +14,16 @@ from turncurve.model import Run, Totals, Turn, Usage
 from turncurve.table import TurnTable
 
 pytest.importorskip("genai_prices")
+
+WITHOUT_PRICES = """
+import sys
+sys.modules["genai_prices"] = None
+from turncurve.ingest import table_from_runs
+from turncurve.model import Run, Turn, Usage
+turn = Turn(index=1, usage=Usage(input_uncached=10, output=1), model="gpt-4o")
+table = table_from_runs([Run(id="r", turns=(turn,), format="hand", path="hand.json")])
+print(table.columns["cost_usd"][0], table.runs.absent[0]["cost_usd"])
+"""
 
 USAGE = Usage(input_uncached=1_000_000, output=0)
 
@@ -84,3 +97,11 @@ def test_prices_can_be_switched_off() -> None:
     off = table(Turn(index=1, usage=USAGE, model="gpt-4o"), prices=False)
     assert np.isnan(off.columns["cost_usd"]).all()
     assert reason(off).endswith("prices are switched off")
+
+
+def test_without_a_price_table_no_cost_is_made_up() -> None:
+    """Where the extra is not installed the cost is absent, and the reason says how to get one."""
+    command = [sys.executable, "-c", WITHOUT_PRICES]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.startswith("nan the trace gives no cost; no price table is installed")
+    assert "turncurve[prices]" in said

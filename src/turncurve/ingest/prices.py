@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ class Prices:
     """
 
     def __init__(self) -> None:
-        self._calculate = _price_table()
         self._unknown: set[str] = set()
 
     def __call__(self, run: Run, columns: Columns, on_problem: OnProblem) -> dict[str, str]:
@@ -49,11 +49,12 @@ class Prices:
             return "its tokens are not known"
         if model is None:
             return "its model is not known"
-        if self._calculate is None:
+        calculate = _price_table()
+        if calculate is None:
             return "no price table is installed (pip install 'turncurve[prices]')"
         if model in self._unknown:
             return f"the price table does not know {model!r}"
-        price = self._calculate(usage, model)
+        price = calculate(usage, model)
         if price is None:
             self._unknown.add(model)
             return f"the price table does not know {model!r}"
@@ -67,9 +68,10 @@ def no_prices(run: Run, columns: Columns, on_problem: OnProblem) -> dict[str, st
     return {} if not np.isnan(cost).any() else {"cost_usd": f"{_NO_COST}; prices are switched off"}
 
 
+@cache
 def _price_table() -> Callable[[Usage, str], float | None] | None:
     try:
-        import genai_prices  # noqa: PLC0415 - an extra
+        import genai_prices  # noqa: PLC0415 - an extra, and slow to import
     except ModuleNotFoundError:
         return None
 

@@ -27,13 +27,14 @@ def absent_signals(turns: Sequence[Turn], reasons: Mapping[str, str]) -> dict[st
         reasons: Column of the turn table to why this format, or this file, may lack it. A column
             that no turn shows by itself (`compaction`) is taken as it stands.
     """
+    named = {name for turn in turns for name in turn.values}
     return {
         signal: reason
         for signal, reason in reasons.items()
-        if not any(_has(turn, signal) for turn in turns)
+        if signal not in named and not _is_given(turns, signal)
     }
 
 
-def _has(turn: Turn, signal: str) -> bool:
+def _is_given(turns: Sequence[Turn], signal: str) -> bool:
     given = _GIVEN.get(signal)
-    return signal in turn.values or (given is not None and given(turn) is not None)
+    return given is not None and any(given(turn) is not None for turn in turns)

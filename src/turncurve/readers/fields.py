@@ -11,23 +11,27 @@ from typing import Any
 
 def as_float(value: object) -> float | None:
     """A finite number as float; None for anything else: NaN, infinity, a bool, text."""
-    if type(value) is float:
-        return value if math.isfinite(value) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    # Asked of every number of a file, so the usual types are told first.
+    if value is None or isinstance(value, bool):
         return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    if type(value) is not float:
+        if type(value) is not int and not isinstance(value, int | float):
+            return None
+        try:
+            value = float(value)
+        except OverflowError:
+            return None
+    return value if math.isfinite(value) else None
 
 
 def as_int(value: object) -> int | None:
     """A whole number below 2**63 as int (12 and 12.0); None for 12.5, NaN, a bool, text."""
-    number = as_float(value)
-    if number is None or not number.is_integer() or abs(number) >= 2**63:
-        return None
-    return value if isinstance(value, int) else int(number)
+    if type(value) is not int:
+        number = as_float(value)
+        if number is None or not number.is_integer():
+            return None
+        value = int(number)
+    return value if abs(value) < 2**63 else None
 
 
 def as_count(value: object) -> int | None:

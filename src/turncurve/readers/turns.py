@@ -30,7 +30,10 @@ _TEXT = ("run", "condition", "scenario", "action", "started_at")
 _FLAGS = ("tool_error", "schema_valid")
 _TOKENS = ("context_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens")
 _OWN = frozenset(
-    ("turn", *IDENTITY, *_TEXT, *_FLAGS, *_TOKENS, "cost_usd", "seconds", "compaction", "success")
+    (
+        *("turn", *IDENTITY, *_TEXT, *_FLAGS, *_TOKENS),
+        *("quality", "cost_usd", "seconds", "compaction", "success"),
+    )
 )
 _EXPECTED = (
     *("quality", "error", *_TOKENS, "cost_usd", "tool_error", "schema_valid"),
@@ -84,9 +87,10 @@ def _run(name: str, group: list[Row], path: Path, on_problem: OnProblem) -> Run 
     if not by_turn:
         return None
     cells = [_Cells(row, number, path, on_problem) for _, (number, row) in sorted(by_turn.items())]
-    ignored: set[str] = set()
+    measures, ignored = _measures(cells), set[str]()
     turns = tuple(
-        _turn(index, one, ignored) for index, one in zip(sorted(by_turn), cells, strict=True)
+        _turn(index, one, measures, ignored)
+        for index, one in zip(sorted(by_turn), cells, strict=True)
     )
     compacted = [one.flag("compaction", any_number=True) for one in cells]
     success = _success(name, cells)
@@ -155,10 +159,17 @@ class _Cells:
             self.unusable(name, kind, value)
         return None
 
+    def count(self, name: str) -> int | None:
+        value = self.row.get(name)
+        if type(value) is int and 0 <= value < 2**63:
+            return value
+        number = self.number(name, least=0)
+        return None if number is None else round(number)
+
     def flag(self, name: str, *, any_number: bool = False) -> bool | None:
         value = self.row.get(name)
-        if value is None:
-            return None
+        if value is None or isinstance(value, bool):
+            return value
         if isinstance(value, str):
             value = {"true": True, "yes": True, "false": False, "no": False}.get(
                 value.strip().lower(), value
@@ -177,21 +188,31 @@ class _Cells:
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool | Decimal):
+    number = as_float(value)
+    if number is None and isinstance(value, bool | Decimal):
         return as_float(float(value))
-    return as_float(value)
+    return number
 
 
 def _is_nan(value: object) -> bool:
     return isinstance(value, float | Decimal) and value != value  # noqa: PLR0124 - true of NaN alone
 
 
-def _turn(index: int, cells: _Cells, ignored: set[str]) -> Turn:
-    values: dict[str, float] = {}
-    for name in cells.row:
-        number = _value(name, cells, ignored)
+def _measures(cells: list[_Cells]) -> list[str]:
+    """The columns that a run's rows have beyond the format's own, in the order they come."""
+    names = dict.fromkeys(name for one in cells for name in one.row)
+    return [name for name in names if name not in _OWN and not _UNNAMED.fullmatch(name)]
+
+
+def _turn(index: int, cells: _Cells, measures: list[str], ignored: set[str]) -> Turn:
+    values = _values(cells)
+    for name in measures:
+        value = cells.row.get(name)
+        number = _number(value)
         if number is not None:
             values[name] = number
+        elif value is not None and not isinstance(value, float):
+            ignored.add(name)
     started_at = cells.row.get("started_at")
     return Turn(
         index=index,
@@ -207,27 +228,15 @@ def _turn(index: int, cells: _Cells, ignored: set[str]) -> Turn:
     )
 
 
-def _value(name: str, cells: _Cells, ignored: set[str]) -> float | None:
-    """The number that a column gives for a turn under its own name."""
-    if name in _FLAGS:
-        flag = cells.flag(name)
-        return None if flag is None else float(flag)
-    if name == "quality":
-        return cells.number(name)
-    if name in _OWN or _UNNAMED.fullmatch(name):
-        return None
-    value = cells.row[name]
-    number = _number(value)
-    if number is None and value is not None and not isinstance(value, float):
-        ignored.add(name)
-    return number
+def _values(cells: _Cells) -> dict[str, float]:
+    """The signals that the format itself knows as columns, as far as a row gives them."""
+    given = {name: cells.flag(name) for name in _FLAGS}
+    known = {"quality": cells.number("quality"), **given}
+    return {name: float(value) for name, value in known.items() if value is not None}
 
 
 def _usage(cells: _Cells) -> Usage | None:
-    context, cached, output, reasoning = (
-        None if number is None else round(number)
-        for number in (cells.number(name, least=0) for name in _TOKENS)
-    )
+    context, cached, output, reasoning = map(cells.count, _TOKENS)
     if context is None and output is None:
         return None
     return usage_with_cache_inside(

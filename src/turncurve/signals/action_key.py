@@ -29,6 +29,7 @@ COMMAND_KEYS = frozenset({"command", "cmd"})
 """Argument names whose text is a shell command: runs of white space in it count as one space."""
 
 _DEEPEST = 60
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical_action(call: ToolCall, *, volatile: frozenset[str] = VOLATILE_KEYS) -> str:
@@ -43,8 +44,7 @@ def canonical_action(call: ToolCall, *, volatile: frozenset[str] = VOLATILE_KEYS
         canonical: JsonValue = _one_space(arguments)
     else:
         canonical = _mapping(arguments, volatile, 0)
-    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"))
-    return f"{call.name.strip()}:{text}"
+    return f"{call.name.strip()}:{_JSON.encode(canonical)}"
 
 
 def action_key(call: ToolCall, *, volatile: frozenset[str] = VOLATILE_KEYS) -> int:
@@ -56,6 +56,15 @@ def text_key(text: str) -> int:
     """Hash of a text: from 1 to 2**64 - 1, the same on every machine."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") or 1
+
+
+def text_keys(text: str, rest: str) -> tuple[int, int]:
+    """`text_key` of a text, and of it with the rest behind it; the text is gone through once."""
+    hashed = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
+    digest = hashed.digest()
+    hashed.update(rest.encode("utf-8", "surrogatepass"))
+    whole = hashed.digest()
+    return int.from_bytes(digest, "little") or 1, int.from_bytes(whole, "little") or 1
 
 
 def _mapping(value: Mapping[str, JsonValue], volatile: frozenset[str], depth: int) -> JsonValue:

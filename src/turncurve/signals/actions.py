@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from turncurve.model import Run, ToolCall, ToolResult, Turn
-from turncurve.signals.action_key import VOLATILE_KEYS, canonical_action, text_key
+from turncurve.signals.action_key import VOLATILE_KEYS, canonical_action, text_key, text_keys
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """One action of a run, as a row of the call table."""
 
     row: int
@@ -45,8 +44,8 @@ def _action(row: int, text: str, result: ToolResult | None, failed: int = -1) ->
     if result.error is not None:
         failed = int(result.error)
     # Neither a canonical action nor a key in a file holds a NUL, so no two pairs read the same.
-    result_key = text_key(f"{text}\0{result.text}")
-    return Action(row, text_key(text), result_key, failed, transient=result.transient)
+    key, result_key = text_keys(text, f"\0{result.text}")
+    return Action(row, key, result_key, failed, transient=result.transient)
 
 
 def _results_by_call(turn: Turn) -> list[ToolResult | None]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from turncurve.model import Run, ToolCall, Turn
 from turncurve.signals.base import FloatArray, Signal, per_turn
-from turncurve.signals.shell import Phase, shell_phase
+from turncurve.signals.shell import LONGEST, Phase, shell_phase
 from turncurve.table import SignalInfo, TurnTable
 
 _SHELL_TOOLS = frozenset(
@@ -113,10 +114,16 @@ def _turn_phase(turn: Turn) -> Phase | None:
     if turn.tool_calls:
         phases = {call_phase(call) for call in turn.tool_calls}
     elif turn.action is not None:
-        phases = {shell_phase(turn.action) or named_phase(turn.action, None)}
+        return _action_phase(turn.action[:LONGEST])
     else:
         return None
     return "act" if "act" in phases else "explore" if "explore" in phases else None
+
+
+@lru_cache(maxsize=1024)
+def _action_phase(action: str) -> Phase | None:
+    """The phase of an action that a file gives as a text: a command, or a tool with arguments."""
+    return shell_phase(action) or named_phase(action, None)
 
 
 def _command(arguments: Any) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -13,20 +14,8 @@ _EXPLORE = frozenset(
     {
         *("cat", "ls", "grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "head", "tail"),
         *("less", "more", "wc", "tree", "file", "stat", "pwd", "which", "whereis", "type", "du"),
-        *(
-            "df",
-            "diff",
-            "cmp",
-            "sort",
-            "uniq",
-            "cut",
-            "awk",
-            "nl",
-            "printenv",
-            "ps",
-            "env",
-            "whoami",
-        ),
+        *("df", "diff", "cmp", "sort", "uniq", "cut", "awk", "nl", "printenv", "ps", "env"),
+        "whoami",
         *("uname", "hostname", "date", "id", "jq", "column", "od", "xxd", "hexdump", "strings"),
         *("readlink", "realpath", "basename", "dirname", "man", "top", "free", "lsof", "history"),
         *("sha256sum", "md5sum", "zcat", "zgrep", "ping", "dig", "nslookup", "ss", "netstat"),
@@ -64,7 +53,10 @@ _SEPARATOR = re.compile(r"\|\||&&|[;|\n]|(?<![<>&\d])&(?![>&])")
 _TO_FILE = re.compile(r"(?<![<>=\-])\d?&?>>?\s*(?!&\d)(?!/dev/null)[^\s>&]")
 _ASSIGNMENT = re.compile(r"\w+=\S*$")
 _INNER = re.compile(r"\s*(?:/bin/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*$", re.DOTALL)
-_LONGEST = 20_000
+_PYTHON = re.compile(r"python[\d.]+")
+_NOT_PLAIN = re.compile(r"[^\w./=-]")
+LONGEST = 20_000
+"""Characters of a command that are looked at."""
 
 
 def shell_phase(command: str) -> Phase | None:
@@ -75,8 +67,13 @@ def shell_phase(command: str) -> Phase | None:
     only looks (`cat`, `ls`, `grep`, `sed -n`, `git log`). The words of a here-document and of a
     quoted text are no commands. Of a long command the first 20,000 characters are looked at.
     """
-    inner = _INNER.match(command[:_LONGEST])
-    phases = {_part_phase(part) for part in _parts(inner[2] if inner else command[:_LONGEST])}
+    return _phase(command[:LONGEST])
+
+
+@lru_cache(maxsize=1024)
+def _phase(command: str) -> Phase | None:
+    inner = _INNER.match(command)
+    phases = {_part_phase(part) for part in _parts(inner[2] if inner else command)}
     if "act" in phases:
         return "act"
     return "explore" if "explore" in phases else None
@@ -91,9 +88,12 @@ def _parts(command: str) -> Iterator[str]:
 
 
 def _without_heredocs(command: str) -> str:
+    command = command.replace("\\\n", " ")
+    if "<<" not in command:
+        return command
     kept: list[str] = []
     end: str | None = None
-    for line in command.replace("\\\n", " ").split("\n"):
+    for line in command.split("\n"):
         if end is not None:
             end = None if line.strip() == end else end
             continue
@@ -104,11 +104,11 @@ def _without_heredocs(command: str) -> str:
 
 
 def _plain(quoted: str) -> str:
-    return re.sub(r"[^\w./=-]", "_", quoted[1:-1])[:200] or "_"
+    return _NOT_PLAIN.sub("_", quoted[1:-1][:200]) or "_"
 
 
 def _part_phase(part: str) -> Phase | None:
-    if _TO_FILE.search(part):
+    if ">" in part and _TO_FILE.search(part):
         return "act"
     words = _command_words(part.split())
     if not words:
@@ -119,7 +119,7 @@ def _part_phase(part: str) -> Phase | None:
         return special(arguments)
     if head in _EXPLORE:
         return "explore"
-    is_program = "/" in words[0] or re.fullmatch(r"python[\d.]+", head) is not None
+    is_program = "/" in words[0] or _PYTHON.fullmatch(head) is not None
     return "act" if head in _ACT or is_program else None
 
 
