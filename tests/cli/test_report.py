@@ -85,8 +85,8 @@ def test_founding_example_in_text(founding):
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
     assert words.startswith(
-        "Quality falls from 0.93 (turns 1-10, n = 1 run) to 0.44 (turns 51-60). One run gives no "
-        "interval. The rolling mean first drops below 0.7 at turn 45."
+        "Quality goes from 0.93 (turns 1-10, n = 1 run) to 0.44 (turns 51-60). One run gives no "
+        "interval, and so no verdict. The rolling mean is first below 0.7 at turn 45."
     )
     for mean in BUCKET_MEANS:
         assert f"{mean:.3f}" in result.stdout
@@ -102,7 +102,8 @@ def test_with_several_runs_the_headline_has_n_and_interval(several):
     assert words.startswith(
         "Quality falls from 0.87 [0.87, 0.87] (turns 1-4, n = 6 runs) to 0.45 [0.43, 0.47] "
         "(turns 9-12, n = 6 runs). Within runs it changes by -0.052 a turn [-0.054, -0.05], "
-        "n = 6 runs. In half of the 6 runs the rolling mean drops below 0.6 by turn 10"
+        "n = 6 runs. In 6 of 6 runs the rolling mean is below 0.6 at some turn, the "
+        "median is turn 10"
     )
 
 

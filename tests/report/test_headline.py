@@ -30,8 +30,8 @@ def test_one_run_gets_no_interval():
     """One run's change is told with n = 1 and the word that there is no interval."""
     words = said({"r": line(20, 0.9, -0.02)}, threshold=0.6)
     assert words == (
-        "Quality falls from 0.81 (turns 1-10, n = 1 run) to 0.61 (turns 11-20). One run gives no "
-        "interval. The rolling mean first drops below 0.6 at turn 19."
+        "Quality goes from 0.81 (turns 1-10, n = 1 run) to 0.61 (turns 11-20). One run gives no "
+        "interval, and so no verdict. The rolling mean is first below 0.6 at turn 19."
     )
 
 
@@ -57,7 +57,7 @@ def test_drop_out_is_not_taken_for_a_rise():
     assert words.startswith("Quality falls within runs, by -0.0")
     assert "The mean over the runs still going goes from 0.5" in words
     assert words.rstrip(".").endswith(
-        "as other runs drop out. In 0 of 18 runs the rolling mean drops below 0.01"
+        "as other runs drop out. In 0 of 18 runs the rolling mean is below 0.01 at some turn"
     )
 
 
@@ -110,3 +110,21 @@ def test_thin_buckets_do_not_speak():
         table = make_table({run: {"quality": values} for run, values in runs.items()})
         curve = build_report(table, settings=Settings(bucket=10)).curves[0]
         assert curve_ends(curve)[1].end == last
+
+
+def test_events_are_counted_and_the_median_is_called_one():
+    """A median past most runs' ends is not told as half of the runs: events stand in its place."""
+    short = {f"s{i}": [0.9] * 10 for i in range(30)}
+    long = {f"l{i}": [0.9] * 20 + [0.1] * 10 for i in range(4)}
+    words = said(short | long, threshold=0.5)
+    assert "In 4 of 34 runs the rolling mean is below 0.5 at some turn; counting the" in words
+    assert "others for as long as they lasted, the median is turn 2" in words
+    assert "half" not in words
+
+
+def test_runs_that_start_low_are_not_said_to_drop():
+    """Quality that rises from below the threshold is below it, and drops nowhere."""
+    words = said({f"r{i}": line(20, 0.3, 0.03 + 0.001 * i) for i in range(6)}, threshold=0.7)
+    assert words.startswith("Quality rises from")
+    assert "is below 0.7 at some turn" in words
+    assert "drop" not in words

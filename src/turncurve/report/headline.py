@@ -91,7 +91,10 @@ def _change(
     if first is last:
         return (f"{subject} is {_at(curve, first)}; there is one bucket, so no curve.",)
     if curve.n_runs == 1:
-        return f"{subject} {_of_one_run(curve, first, last)}.", "One run gives no interval."
+        return (
+            f"{subject} {_of_one_run(curve, first, last)}.",
+            "One run gives no interval, and so no verdict.",
+        )
     between = f"from {_at(curve, first)} to {_at(curve, last)}"
     if slope is None or slope.low is None or slope.high is None or slope.value is None:
         return f"{subject} goes {between}.", "The slope within runs has no interval."
@@ -113,8 +116,7 @@ def _of_one_run(curve: Curve, first: CurvePoint, last: CurvePoint) -> str:
     start, end = amount(first.value, digits=2), amount(last.value, digits=2)
     if start == end:
         return f"is {start} in {_place(curve, first)} and in {_place(curve, last)}"
-    verb = _verb(last.value - first.value)
-    return f"{verb} from {_at(curve, first)} to {end} ({_place(curve, last)})"
+    return f"goes from {_at(curve, first)} to {end} ({_place(curve, last)})"
 
 
 def _verb(difference: float) -> str:
@@ -148,15 +150,17 @@ def _goes_bad(result: FirstError) -> str:
     below = f"below {result.threshold:g}"
     if result.n_runs == 1:
         turn = result.first_turn
-        when = f"never drops {below}" if turn is None else f"first drops {below} at turn {turn:g}"
+        when = f"is never {below}" if turn is None else f"is first {below} at turn {turn:g}"
         return f"{mean[0].upper()}{mean[1:]} {when}{_by_chance(result)}."
-    runs = counted(result.n_runs, "run")
+    of_runs = f"{result.n_events:,} of {counted(result.n_runs, 'run')}"
+    seen = f"In {of_runs} {mean} is {below} at some turn"
     median = next((q for q in result.quantiles if q.p == 0.5), None)
     if median is None or median.turn is None:
-        return f"In {result.n_events:,} of {runs} {mean} drops {below}{_by_chance(result)}."
+        return f"{seen}{_by_chance(result)}."
     ends = interval(median.low, median.high, digits=0)
     by = f"turn {median.turn:g}" + ("" if ends == ABSENT else f" {ends}")
-    return f"In half of the {runs} {mean} drops {below} by {by}{_by_chance(result)}."
+    others = "; counting the others for as long as they lasted" if result.n_censored else ""
+    return f"{seen}{others}, the median is {by}{_by_chance(result)}."
 
 
 def _by_chance(result: FirstError) -> str:
