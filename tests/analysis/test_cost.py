@@ -89,8 +89,9 @@ def test_one_run_has_a_ratio_without_an_interval() -> None:
     """A single run is compared with itself, and gets no interval."""
     result = cost(make_table({"r": {"cost_usd": np.arange(1.0, 21)}}), SETTINGS)
     assert (result.late_turn, result.late_to_turn_5.value) == (20, 4)
-    assert result.late_to_turn_5.low is None
-    assert result.late_to_turn_5.warnings
+    for estimate in (result.late_to_turn_5, result.per_run):
+        assert estimate.low is None
+        assert estimate.warnings == ("one run, or runs that do not differ, give no interval",)
 
 
 def test_short_runs_have_no_late_turn() -> None:
@@ -108,6 +109,14 @@ def test_source(estimated: list[float | None], source: str) -> None:
     """It says whether the figures are the trace's, kept prices', or both."""
     table = make_table({"r": {"cost_usd": [1.0, 1.0], "cost_estimated": estimated}})
     assert cost(table, SETTINGS).source == source
+
+
+def test_prices_beside_a_total_of_the_file_are_no_source() -> None:
+    """Where a run's own total stands in for its turns, kept prices of some turns count nowhere."""
+    runs = {"r": {"cost_usd": [1.0, None], "cost_estimated": [1, None]}}
+    assert cost(make_table(runs), SETTINGS).source == "estimated"
+    result = cost(make_table(runs, total_cost_usd={"r": 4.0}), SETTINGS)
+    assert (result.source, result.total_usd) == ("trace", 4)
 
 
 def test_totals_of_runs_stand_in_for_turns() -> None:

@@ -86,6 +86,15 @@ def test_all_at_the_top_is_no_certainty() -> None:
     assert regrounding_interval(make_table(runs), target=0.8, settings=Settings(bucket=10)).at_least
 
 
+@pytest.mark.parametrize("value", [0.0, 0.95])
+def test_all_at_another_value_sets_no_limit(value: float) -> None:
+    """Runs that agree on a value below the highest show no spread, and nothing bounds it."""
+    runs = {f"r{i}": {"adherence": [value] * 4} for i in range(20)}
+    result = regrounding_interval(make_table(runs), target=0.1, settings=BY_TURN)
+    assert {p.low for p in result.band} == {None}
+    assert (result.turn, result.why) == (None, "turn 1: 20 equal runs give no lower limit")
+
+
 def test_buckets_end_it_at_their_last_turn() -> None:
     """With buckets of 10 the interval ends at the end of one."""
     result = regrounding_interval(

@@ -29,7 +29,11 @@ def test_what_is_no_number_is_none(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(12, 12), (12.0, 12), (-3, -3), (12.5, None), (10**400, None), (0, 0)]
+    ("value", "expected"),
+    [
+        *((12, 12), (12.0, 12), (-3, -3), (12.5, None), (10**400, None), (0, 0)),
+        *((2**63 - 1, 2**63 - 1), (2**63, None), (float(2**63), None), (-(2**63), None)),
+    ],
 )
 def test_whole_numbers(value: object, expected: int | None) -> None:
     """12 and 12.0 are whole; 12.5, and what no 64-bit integer holds, are None."""

@@ -118,6 +118,15 @@ def step(index: int, validity: str = "pass", **fields: Any) -> dict[str, Any]:
     return {"step_index": index, "validity": validity, "grader_model": "g", **fields}
 
 
+def test_a_step_without_a_grader_has_the_traces(tmp_path: Path) -> None:
+    """Who graded is said by the step, else by the trace, else by nobody."""
+    steps = [step(0), step(1, grader_model=None)]
+    run = judged(tmp_path, {KEY: {"steps": steps, "metadata": {"grader": "h"}}})
+    assert [turn.grades[0].grader for turn in run.turns[:2]] == ["g", "h"]
+    run = judged(tmp_path, {KEY: {"steps": steps}})
+    assert run.turns[1].grades[0].grader == "unknown"
+
+
 def test_graded_traces(tmp_path: Path) -> None:
     """A graded trace grades the turns, its steps counted from 0; a parse error is no grade."""
     trace = {

@@ -342,6 +342,7 @@ def test_parquet_types(tmp_path: Path) -> None:
             "started_at": pa.array([1704067200, None], pa.timestamp("s", tz="UTC")),
             "quality": pa.array([float("nan"), 0.5], pa.float32()),
             "tool_error": [True, False],
+            "mood": pa.array([float("nan"), float("nan")]),
         }
     )
     path = tmp_path / "t.parquet"
@@ -353,6 +354,7 @@ def test_parquet_types(tmp_path: Path) -> None:
         {"tool_error": 1.0},
         {"tool_error": 0.0, "quality": 0.5},
     ]
+    assert run.notes == ()
 
 
 def test_parquet_is_claimed_by_its_columns(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from signals.hand_made import run_of, table_of, turn
 from turncurve.model import ToolCall
-from turncurve.signals.action_key import action_key, canonical_action
+from turncurve.signals.action_key import action_key, canonical_action, text_key, text_keys
 
 names = st.text(st.characters(codec="ascii", categories=["Ll"]), min_size=1, max_size=6)
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -113,6 +113,13 @@ def test_the_key_is_the_same_on_every_machine() -> None:
     call = ToolCall(name="bash", arguments={"command": "ls"})
     assert canonical_action(call) == 'bash:{"command":"ls"}'
     assert action_key(call) == 3_949_637_462_827_106_396
+
+
+@given(st.text(), st.text())
+def test_keys_of_a_text_and_of_it_with_more_behind(text: str, rest: str) -> None:
+    """The pair is what each has by itself, half surrogates included."""
+    assert text_keys(text, rest) == (text_key(text), text_key(text + rest))
+    assert text_keys("\ud800", rest)[0] == text_key("\ud800")
 
 
 def test_arguments_nested_without_end_still_have_a_key() -> None:

@@ -225,6 +225,15 @@ def test_agreement_inside_or_off_the_scale_is_left_alone():
     assert_same(within_scale(unknown, None, None), unknown)
 
 
+@given(st.floats(1e-6, 1e6), st.integers(2, 60))
+def test_runs_that_agree_have_no_spread(value, n_runs):
+    """Whatever rounding makes of the mean of equal values, their standard error is exactly 0."""
+    runs = np.arange(n_runs)
+    assert mean_curve(np.full(n_runs, value), runs, np.zeros(n_runs)).std_error == 0
+    below = np.where(runs == 0, value * (1 - 1e-9), value)
+    assert mean_curve(below, runs, np.zeros(n_runs)).std_error > 0
+
+
 def test_limits_are_cut_to_the_scale():
     """A t interval that leaves the scale ends at its end; NaN limits stay NaN."""
     curve = mean_curve([0.9, 1.0, 0.5], [0, 1, 0], [0, 0, 1])

@@ -17,6 +17,8 @@ IntArray: TypeAlias = NDArray[np.int64]
 MIN_UNITS_FOR_CORRELATION = 10
 """Below this many runs the correlation of buckets is not estimated; the band is Bonferroni's."""
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanCurve:
@@ -115,7 +117,10 @@ def mean_curve(
     n_runs = np.bincount(at, minlength=n)
     value = np.bincount(at, weights=cells.value, minlength=n) / np.maximum(n_runs, 1)
     unit = cells.run if cluster is None else _cluster_of(cells.run, run, cluster)
-    n_units, std_error, df = _cr2(cells.value - value[at], at, unit, n_runs)
+    deviation = cells.value - value[at]
+    # Runs that agree do so whatever rounding makes of their mean: a spread of 1e-17 is none.
+    deviation[np.abs(deviation) <= _ROUNDING * np.abs(cells.value)] = 0.0
+    n_units, std_error, df = _cr2(deviation, at, unit, n_runs)
     half = t_quantile(level, df) * std_error
     return MeanCurve(
         bucket=buckets,
