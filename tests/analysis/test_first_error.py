@@ -115,20 +115,88 @@ def test_left_out_runs_add_up():
     assert found.n_events + found.n_censored == found.n_runs
 
 
-def test_late_grades_delay_being_at_risk():
-    """A run whose window fills late is not at risk before that, so it does not dilute early
-    alarms."""
-    table = make_table(
-        {
-            "early": {"quality": [0, 0, 0]},
-            "other": {"quality": [1, 1, 1, 1, 1, 1]},
-            "late": {"quality": [None, None, None, None, 1, 1]},
-        }
+@pytest.mark.parametrize("window", [1, 5])
+def test_a_late_first_value_does_not_shrink_the_risk_set(window):
+    """Of ten runs of 30 turns one is bad from turn 1 and nine, with values from turn 2 on, never:
+    a tenth had the event by the turn of the window's width, and the median is not reached."""
+    runs = {f"r{i}": {"quality": [None] + [1.0] * 29} for i in range(1, 10)}
+    runs = {"r0": {"quality": [0.0] * 30}, **runs}
+    found = time_to_first_error(
+        make_table(runs), "rolling_quality", settings=Settings(window=window)
     )
-    found = time_to_first_error(table, "rolling_quality", settings=Settings(window=2))
-    assert found.survival.turn == (2,)
-    assert found.survival.n_at_risk == (2,)
-    assert found.survival.survival == (0.5,)
+    assert (found.survival.turn, found.survival.survival) == ((window,), (0.9,))
+    assert found.survival.n_at_risk == (10,)
+    assert {q.p: q.turn for q in found.quantiles} == {
+        0.1: window,
+        0.25: None,
+        0.5: None,
+        0.75: None,
+    }
+
+
+@pytest.mark.parametrize("window", [1, 3])
+def test_grades_that_start_at_random_turns_leave_survival_true(window):
+    """Where runs are bad from turn 1 with chance .2 and grades start at a random turn, late in
+    most, a fifth has had the event in the end; entering at the first grade would say far more."""
+    rng = np.random.default_rng(3)
+    runs = {}
+    for i in range(4_000):
+        start = int(rng.geometric(0.3))
+        quality = np.full(30, 0.0 if rng.random() < 0.2 else 1.0)
+        quality[: start - 1] = np.nan
+        runs[f"r{i}"] = {"quality": quality}
+    settings = Settings(window=window, threshold=0.5, resamples=50)
+    found = time_to_first_error(make_table(runs), "rolling_quality", settings=settings)
+    # 4,000 runs: a standard error of .006.
+    assert found.survival.survival[-1] == pytest.approx(0.8, abs=0.025)
+
+
+def tool_runs(runs, **given):
+    """Runs of turns written E (a failed call), W (one that worked), U (of unknown outcome), ? (a
+    call without a result) and - (no call), with the columns that a reader's runs have."""
+    known, failed, called = "EW", "E", "EWU?"
+    columns = {}
+    for name, turns in runs.items():
+        tells = not set(turns) & set("U?") or set(turns) & set(known)
+        columns[name] = {
+            "n_tool_calls": [float(t in called) for t in turns],
+            "n_tool_results": [float(t in "EWU") for t in turns],
+            "n_tool_results_known": [float(t in known) for t in turns],
+            "n_tool_errors": [float(t in failed) if tells else None for t in turns],
+            "tool_error": [float(t in failed) if t in known else None for t in turns],
+        }
+    return make_table(columns, **given)
+
+
+def test_a_turn_without_a_tool_call_has_no_tool_error():
+    """Ten runs: one fails at turn 1, nine call their first tool at turn 2, or never, and none fails
+    again: a tenth by turn 1, and all ten at risk then."""
+    runs = {"r0": "E" + "-" * 29}
+    runs |= {f"r{i}": "-" + "W" * 29 for i in range(1, 6)} | {f"n{i}": "-" * 30 for i in range(4)}
+    found = time_to_first_error(tool_runs(runs), "tool_error")
+    assert (found.survival.survival, found.survival.n_at_risk) == ((0.9,), (10,))
+    assert (found.n_runs, found.n_censored, found.n_excluded) == (10, 9, {})
+    assert {q.p: q.turn for q in found.quantiles}[0.5] is None
+
+
+def test_a_run_is_followed_to_its_last_turn_without_a_call():
+    """A run that stops calling tools is at risk to its last turn: with an event at turn 5 in one of
+    two, the other, silent from turn 3 on, still counts."""
+    found = time_to_first_error(tool_runs({"a": "WWWWE", "b": "WW-----"}), "tool_error")
+    assert (found.survival.turn, found.survival.survival) == ((5,), (0.5,))
+
+
+def test_runs_whose_format_can_not_tell_of_tool_errors_stay_out():
+    """Unknown outcomes are no successes: a run of them is left out, silent turns and all; so is a
+    run without calls of a format that never tells. A call at the end without a result is unknown.
+    """
+    runs = {"told": "WWE", "unknown": "-UU-", "unanswered": "-??-", "mute": "---", "cut": "W-?"}
+    table = tool_runs(runs, format={"unknown": "deaf", "unanswered": "deaf", "mute": "deaf"})
+    found = time_to_first_error(table, "tool_error")
+    assert (found.n_runs, found.n_events) == (2, 1)
+    assert found.n_excluded == {"run without a value for the rule": 3}
+    assert found.survival.n_at_risk == (1,)
+    assert "tool_error" not in available_rules(tool_runs({"mute": "---"}))
 
 
 def test_one_run_has_its_own_turn():

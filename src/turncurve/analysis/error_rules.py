@@ -90,7 +90,25 @@ def _rule_breach(table: TurnTable, settings: Settings) -> RuleTest:  # noqa: ARG
 
 def _tool_error(table: TurnTable, settings: Settings) -> RuleTest:  # noqa: ARG001
     failed = table.column("tool_error")
+    if not np.isnan(failed).all():
+        failed = np.where(np.isnan(failed) & _surely_without_tool_error(table), 0.0, failed)
     return _flag("tool_error", -failed, "turn with a failed tool call", "outcomes of tool calls")
+
+
+def _surely_without_tool_error(table: TurnTable) -> NDArray[np.bool_]:
+    """True for turns without a tool call or result, where those that fail would be known.
+
+    They are known to fail in runs with a result of known outcome, and in runs without any call
+    whose format tells the outcome in some other run.
+    """
+    told = np.nan_to_num(table.column("n_tool_results_known")) > 0
+    acted = (table.column("n_tool_calls") > 0) | (table.column("n_tool_results") > 0)
+    run_told = np.bincount(table.run[told], minlength=table.n_runs) > 0
+    run_acted = np.bincount(table.run[acted], minlength=table.n_runs) > 0
+    format_told = np.isin(table.runs.format, list(set(table.runs.format[run_told].tolist())))
+    tells = run_told | (format_told & ~run_acted)
+    idle = (table.column("n_tool_calls") == 0) & (table.column("n_tool_results") == 0)
+    return np.asarray(idle & tells[table.run], dtype=np.bool_)
 
 
 def _flag(signal: str, values: FloatArray, words: str, source: str) -> RuleTest:

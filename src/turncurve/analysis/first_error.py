@@ -82,7 +82,9 @@ def time_to_first_error(
 
     A run is followed to its last turn with a value. Runs of sub-agents are left out, and so are
     runs without any value for the rule and, for the rolling rule, with fewer graded turns than the
-    window; the rolling rule counts a run as at risk only once its window is full.
+    window. Runs are at risk from turn 1, under the rolling rule from the turn of its window's
+    width, before which it fires in no run; a run with its first value later has had no event that
+    the rule could see until then.
 
     Args:
         table: The runs.
@@ -105,9 +107,8 @@ def time_to_first_error(
         n_excluded = {**n_excluded, "no threshold to go by": int(used.sum())}
     if test.threshold is None or not used.any():
         return _nothing(rule, test, settings, n_excluded)
-    curve = kaplan_meier(
-        times.time[used], times.event[used], entry=times.entry[used], level=settings.level
-    )
+    entry = np.full(int(used.sum()), times.entry)
+    curve = kaplan_meier(times.time[used], times.event[used], entry=entry, level=settings.level)
     one = np.flatnonzero(used)[0] if used.sum() == 1 else None
     rolling = rule == "rolling_quality"
     return FirstError(
@@ -121,9 +122,7 @@ def time_to_first_error(
         n_events=curve.n_events,
         n_censored=curve.n_censored,
         n_excluded=n_excluded,
-        quantiles=turn_quantiles(
-            curve, SHARES, tie=tie, first_possible=float(times.entry[used].min()) + 1
-        ),
+        quantiles=turn_quantiles(curve, SHARES, tie=tie, first_possible=times.entry + 1),
         survival=_survival(curve),
         first_turn=int(times.time[one]) if one is not None and times.event[one] else None,
         false_alarm=_false_alarm(table, test, used, settings) if rolling else None,
@@ -241,12 +240,6 @@ def _warnings(table: TurnTable, used: NDArray[np.bool_], curve: SurvivalCurve) -
         warnings.append(
             "Scenarios repeat: the limits take runs as independent, which is right for re-running "
             "this suite and too narrow for other scenarios of the kind."
-        )
-    early = np.flatnonzero(curve.survival == 0)
-    if len(early) and curve.time[early[0]] < curve.last_time:
-        warnings.append(
-            f"All runs at risk at turn {curve.time[early[0]]:g} had the event while others entered "
-            "later, so the curve says nothing after it."
         )
     return tuple(warnings)
 

@@ -24,14 +24,15 @@ _ROUNDING = 1e-12
 class RuleTimes:
     """When a rule fired in each run, as survival data; arrays of shape (n_runs,).
 
-    `time` is the turn of the alarm, or the last turn with a value. The run can fire only after
-    `entry`, one turn before its window is first full. All three are meaningless where `n_values`
-    is below the window: such a run was never at risk.
+    `time` is the turn of the alarm, or the last turn with a value. Both are meaningless where
+    `n_values` is below the window: in such a run the rule can't fire.
     """
 
     time: FloatArray
     event: NDArray[np.bool_]
-    entry: FloatArray
+    entry: float
+    """The turn after which runs are at risk, the same for all: window - 1, since no window is full
+    before. A run whose window fills later has not had the event in the turns between."""
     n_values: IntArray
     at_risk: NDArray[np.bool_]
 
@@ -115,16 +116,14 @@ def rule_times(
     np.maximum.at(time, owner[known], at[known])
     first = np.full(n_runs, np.inf)
     np.minimum.at(first, owner[fired], at[fired])
-    full = np.full(n_runs, np.inf)
-    ready = ~np.isnan(means)
-    np.minimum.at(full, owner[ready], at[ready])
     event = np.isfinite(first)
+    n_values = np.bincount(owner[known], minlength=n_runs).astype(np.int64)
     return RuleTimes(
         time=np.where(event, first, time),
         event=event,
-        entry=full - 1,
-        n_values=np.bincount(owner[known], minlength=n_runs).astype(np.int64),
-        at_risk=np.isfinite(full),
+        entry=float(window - 1),
+        n_values=n_values,
+        at_risk=n_values >= window,
     )
 
 
