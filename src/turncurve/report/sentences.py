@@ -96,8 +96,10 @@ def context_facts(context: ContextGrowth) -> Iterator[Fact]:
     if context.start_tokens is None:
         yield "context", f"not known: {context.why}."
         return
-    n_runs = context.n_runs_measured
-    middle = "" if n_runs == 1 else "median of " + counted(n_runs, "run") + ": "
+    n_measured = context.n_runs_measured
+    middle = "" if n_measured == 1 else "median of " + counted(n_measured, "run") + ": "
+    if n_measured < context.n_runs:
+        middle = f"in {n_measured:,} of {counted(context.n_runs, 'run')} (several turns), median: "
     yield (
         "context",
         f"{middle}{amount(context.start_tokens, 'tokens')} to "
