@@ -20,9 +20,9 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
+from report.conftest import FLAGS  # noqa: E402
 from report.report_fixture import report_document  # noqa: E402 - after the path is set
 from report.synthetic_runs import synthetic_runs, table_of  # noqa: E402
-from report.conftest import FLAGS  # noqa: E402
 from turncurve.report.details import details  # noqa: E402
 from turncurve.report.html import write_html  # noqa: E402
 
