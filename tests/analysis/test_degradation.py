@@ -314,6 +314,16 @@ def test_by_turn_lists_every_turn():
     assert series.std_error[0] == pytest.approx(0.5)
 
 
+def test_a_gap_in_all_runs_is_named_by_its_ends():
+    """Turns that no run has cost nothing: of a gap only the first and the last are in the series."""
+    table = make_table({"a": {"quality": [1, 0.5, 0]}}, turns={"a": [2, 3, 10**15]})
+    series, found = curve_by_turn(table, "quality"), reach(table)
+    assert series.turn == found.turn == (1, 2, 3, 4, 10**15 - 1, 10**15)
+    assert series.value == (None, 1, 0.5, None, None, 0)
+    assert series.n_runs == (0, 1, 1, 0, 0, 1)
+    assert found.n_runs == (1,) * 6
+
+
 def test_by_turn_ignores_bucket_and_axis():
     """The series by turn is by single turn whatever the settings say of buckets and axes."""
     table = make_table({"a": {"quality": [1, 0.5]}, "b": {"quality": [0.5, 0.5]}})
