@@ -1,6 +1,7 @@
 """The group: lazily found commands, one-line errors, exit statuses."""
 
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -48,7 +49,14 @@ def test_version():
         (["reprot"], "no command 'reprot'; known: report, formats"),
         (["report"], "Missing argument 'PATH...'"),
         (["report", "nowhere.json"], "nowhere.json: no such file or folder"),
-        (["report", ".", "--bucket", "0"], "0 is not in the range x>=1"),
+        (["report", ".", "--bucket", "0"], "wanted a whole number, at least 1, got '0'"),
+        (["report", ".", "--bucket", "x"], "wanted a whole number, at least 1, got 'x'"),
+        (["report", ".", "--seed", "-1"], "wanted a whole number, at least 0, got '-1'"),
+        (["report", ".", "--level", "nan"], "wanted a finite number, got nan"),
+        (["report", ".", "--threshold", "nan"], "wanted a finite number, got nan"),
+        (["report", ".", "--threshold", "inf"], "wanted a finite number, got inf"),
+        (["report", ".", "--target", "nan"], "wanted a finite number, got nan"),
+        (["report", ".", "--target", "-inf"], "wanted a finite number, got -inf"),
     ],
 )
 def test_a_users_mistake_is_one_line_and_status_2(arguments, said):
@@ -58,6 +66,69 @@ def test_a_users_mistake_is_one_line_and_status_2(arguments, said):
     assert result.stdout == ""
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_no_command_gets_the_plain_help():
+    """`turncurve` alone prints its help as it is, on stderr, and ends with status 2."""
+    result = run()
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == run("--help").stdout
+
+
+def process(*arguments, stdout=subprocess.PIPE, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "turncurve", *map(str, arguments)],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")  # noqa: PTH110
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [("--help",), ("formats",)])
+def test_full_disk_is_one_line_and_status_2(arguments, unbuffered):
+    """Where standard output cannot be written, one line on stderr says why; the status is 2."""
+    with Path("/dev/full").open("wb") as full:
+        done = process(*arguments, stdout=full, PYTHONUNBUFFERED=unbuffered)
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert b"No space left on device" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes close otherwise there")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_reader_that_leaves_half_way_is_status_141(tmp_path, unbuffered):
+    """Output cut off after its first bytes ends with status 141, also without a buffer."""
+    many = tmp_path / "many"
+    many.mkdir()
+    for number in range(600):
+        (many / f"{number}.txt").write_text("no trace")
+    with subprocess.Popen(
+        [sys.executable, "-m", "turncurve", "formats", "--explain", many],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+    ) as writer:
+        writer.stdout.read(1)
+        writer.stdout.close()
+        assert writer.stderr.read() == b""
+    assert writer.returncode == 141
+
+
+def test_warnings_stay_off_stderr(tmp_path):
+    """Numbers that overflow an estimate leave no warning, and no path of a source file, behind."""
+    path = tmp_path / "huge.jsonl"
+    rows = [
+        {"run": str(r), "turn": t, "quality": (-1) ** t * 1e308} for r in (1, 2) for t in (1, 2, 3)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = process("report", path)
+    assert done.returncode == 0
+    assert b"Warning" not in done.stderr
+    assert b".py" not in done.stderr
 
 
 def test_module_runs_as_the_command():

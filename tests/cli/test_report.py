@@ -153,6 +153,14 @@ def test_every_output_at_once(founding, tmp_path):
     ]
 
 
+def test_the_same_output_twice_is_written_once(founding, tmp_path):
+    """-o FILE given twice, however spelled, writes the file once."""
+    other = tmp_path / ".." / tmp_path.name / "a.json"
+    result = run(founding, "-o", tmp_path / "a.json", "-o", other, "--json", tmp_path / "a.json")
+    assert result.exit_code == 0
+    assert result.stderr.count("wrote") == 1
+
+
 def test_no_text_leaves_the_transcripts_out(data, tmp_path):
     """With --no-text, nothing that was said in a run is on the page; without it, it is."""
     for options, found in [((), True), (("--no-text",), False)]:
@@ -170,6 +178,12 @@ def test_no_text_leaves_the_transcripts_out(data, tmp_path):
             "cannot write nowhere/report.html: there is no such folder",
         ),
         (["--json", "-", "--markdown", "-"], "only one output can go to standard output"),
+        (["-o", "-"], "-o -: for standard output say --json - or --markdown -"),
+        (["--json", ""], "cannot write to a file without a name"),
+        (["--markdown", ""], "cannot write to a file without a name"),
+        (["-o", ""], "-o '': wanted a name that ends in"),
+        (["--json", "."], "cannot write .: it is a folder"),
+        (["-o", "a.json", "--markdown", "./a.json"], "only one output can go to a.json"),
         (["--signal", "speed"], "unknown signal 'speed'; known: "),
         (["--format", "xml"], "unknown reader 'xml'; known: claude_code, codex"),
         (["--axis", "weeks"], "'weeks' is not one of 'turn', 'tokens', 'progress', 'event'"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -10,6 +12,7 @@ from typing import Any, NamedTuple
 import click
 
 from turncurve import __version__
+from turncurve.cli.outputs import give_up_stdout
 from turncurve.errors import TurncurveError
 
 READER_WENT_AWAY = 128 + 13
@@ -67,27 +70,47 @@ class LazyGroup(click.Group):
         except click.UsageError as problem:
             status = _complain(problem.format_message(), problem.ctx)
         except (click.ClickException, TurncurveError) as problem:
-            status = _complain(str(problem), None)
+            status = _complain(str(problem))
         except click.Abort:
             status = INTERRUPTED
+        except SystemExit:
+            # So click ends, whatever its mode, where a pipe that it writes to is closed.
+            give_up_stdout()
+            status = READER_WENT_AWAY
+        except OSError as problem:
+            give_up_stdout()
+            about = f"{problem.filename}: " if problem.filename else ""
+            status = _complain(f"{about}{problem.strerror or problem}")
         sys.exit(status if isinstance(status, int) else 0)
 
 
-def _complain(message: str, ctx: click.Context | None) -> int:
+def _complain(message: str, ctx: click.Context | None = None) -> int:
     hint = f" (see: {ctx.command_path} --help)" if ctx is not None else ""
-    click.echo(f"turncurve: {message}{hint}", err=True)
+    with contextlib.suppress(OSError):
+        click.echo(f"turncurve: {message}{hint}", err=True)
     return 2
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="turncurve")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Does an AI agent get worse the longer it runs, where, and how sure is that?
 
     Exit status: 0 done, 1 a gate that was asked for failed, 2 a usage error or nothing to read.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(2)
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; warnings are for whoever asks for them with `python -W`."""
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
     cli(prog_name="turncurve")

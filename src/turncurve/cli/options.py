@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -15,6 +16,28 @@ from turncurve.analysis.settings import Settings
 F = TypeVar("F", bound=Callable[..., Any])
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number from `min` on, and an error that says so."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"wanted a whole number, at least {self.min}, got {value!r}", param, ctx)
+
+
+def finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """The number as it is.
+
+    Raises:
+        click.BadParameter: It is NaN or infinite.
+    """
+    if value is None or math.isfinite(value):
+        return value
+    raise click.BadParameter(f"wanted a finite number, got {value:g}", ctx, param)
 
 
 def _options(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -44,13 +67,13 @@ def curve_options(command: F) -> F:
     add = _options(
         click.option(
             "--bucket",
-            type=click.IntRange(min=1),
+            type=WholeNumber(min=1),
             help="Turns in a bucket (tokens on --axis tokens, equal parts on --axis progress); "
             "without it, chosen from the longest run.",
         ),
         click.option(
             "--window",
-            type=click.IntRange(min=1),
+            type=WholeNumber(min=1),
             default=defaults.window,
             show_default=True,
             help="Graded turns in the rolling mean behind the first bad turn.",
@@ -58,6 +81,7 @@ def curve_options(command: F) -> F:
         click.option(
             "--threshold",
             type=float,
+            callback=finite,
             help="Quality below which the rolling mean counts as bad, on the signal's own scale.",
         ),
         click.option(
@@ -78,12 +102,13 @@ def curve_options(command: F) -> F:
             "--level",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
             default=defaults.level,
+            callback=finite,
             show_default=True,
             help="Confidence level of every interval.",
         ),
         click.option(
             "--seed",
-            type=click.IntRange(min=0),
+            type=WholeNumber(min=0),
             default=defaults.seed,
             show_default=True,
             help="Seed of every random procedure.",
@@ -149,26 +174,44 @@ class Outputs:
         """Pairs of a form (text, json, markdown, html) and a path, or `-` for standard output.
 
         Raises:
-            click.UsageError: A suffix says no form, a folder is missing, or two go to `-`.
+            click.UsageError: A suffix says no form, a folder is missing, or two go to one place.
         """
-        pairs = [("json", self.json)] if self.json else []
-        pairs += [("markdown", self.markdown)] if self.markdown else []
+        named = [("json", self.json), ("markdown", self.markdown)]
+        pairs = [(form, target) for form, target in named if target is not None]
         pairs += [(_form(file), file) for file in self.files]
-        for _, target in pairs:
-            if target != "-" and not Path(target).parent.is_dir():
-                raise click.UsageError(f"cannot write {target}: there is no such folder")
-        if sum(target == "-" for _, target in pairs) > 1:
-            raise click.UsageError("only one output can go to standard output")
-        return pairs or [("text", "-")]
+        forms: dict[str, str] = {}
+        for form, target in pairs:
+            if forms.setdefault(_place(target), form) != form:
+                said = "standard output" if target == "-" else target
+                raise click.UsageError(f"only one output can go to {said}")
+        once = {_place(target): (form, target) for form, target in pairs}
+        return list(once.values()) or [("text", "-")]
+
+
+def _place(target: str) -> str:
+    if target == "-":
+        return target
+    if not target:
+        raise click.UsageError("cannot write to a file without a name")
+    path = Path(target)
+    if path.is_dir():
+        raise click.UsageError(f"cannot write {target}: it is a folder")
+    if not path.parent.is_dir():
+        raise click.UsageError(f"cannot write {target}: there is no such folder")
+    return str(path.resolve())
 
 
 _FORMS = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".txt": "text"}
 
 
 def _form(file: str) -> str:
+    if file == "-":
+        raise click.UsageError("-o -: for standard output say --json - or --markdown -")
     form = _FORMS.get(Path(file).suffix.lower())
     if form is None:
-        raise click.UsageError(f"-o {file}: wanted a name that ends in {', '.join(_FORMS)}")
+        raise click.UsageError(
+            f"-o {file or repr(file)}: wanted a name that ends in {', '.join(_FORMS)}"
+        )
     return form
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from turncurve.cli.main import READER_WENT_AWAY
+PIECE = 65_536
+"""Bytes handed to standard output at once."""
 
 
 def write_text(target: str, text: str) -> None:
@@ -22,14 +24,36 @@ def write_text(target: str, text: str) -> None:
 
 
 def write_stdout(text: str) -> None:
-    """Write to standard output; ends quietly if its reader has gone."""
+    """Write to standard output, whole, with one newline at its end.
+
+    A character that its encoding does not have becomes a question mark.
+
+    Raises:
+        BrokenPipeError: Whoever read it has gone.
+        click.ClickException: It cannot be written, as where the disk is full.
+    """
+    whole = text if text.endswith("\n") else text + "\n"
+    stream = sys.stdout.buffer
+    data = whole.encode(sys.stdout.encoding or "utf-8", "replace")
+    written = 0
     try:
-        click.echo(text, nl=not text.endswith("\n"))
-        sys.stdout.flush()
+        while written < len(data):
+            # Without a buffer, as under PYTHONUNBUFFERED, one write may take a part only.
+            written += stream.write(data[written : written + PIECE])
+        stream.flush()
     except BrokenPipeError:
-        # The interpreter flushes once more as it ends; that must not fail too.
+        raise
+    except OSError as problem:
+        give_up_stdout()
+        raise click.ClickException(
+            f"cannot write to standard output: {problem.strerror}"
+        ) from problem
+
+
+def give_up_stdout() -> None:
+    """Point standard output nowhere: the interpreter flushes it once more as it ends."""
+    with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(READER_WENT_AWAY)
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:

@@ -11,6 +11,7 @@ from turncurve.cli.options import (
     Outputs,
     Reading,
     curve_options,
+    finite,
     output_options,
     reading_options,
 )
@@ -30,6 +31,7 @@ from turncurve.cli.options import (
 @click.option(
     "--target",
     type=float,
+    callback=finite,
     metavar="X",
     help="Say up to which turn adherence surely stays above X: the re-grounding interval.",
 )
