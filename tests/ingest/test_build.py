@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -151,8 +153,17 @@ def test_a_count_too_large_for_a_float_is_a_problem_of_that_run_alone() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"totals": Totals(input_tokens=10**400)}, {"turns": (Turn(index=10**30),)}],
-    ids=["totals", "turn"],
+    [
+        {"totals": Totals(input_tokens=10**400)},
+        {"turns": (Turn(index=10**30),)},
+        {"turns": (Turn(index=2**53 + 1),)},
+        {"trial": 2**63, "scenario": "s"},
+        {"turns": (Turn(index=1, values={3: 1.0}),)},
+        {"turns": (Turn(index=1, values={"mood": "high"}),)},
+        {"quality_scale": (0.0, 1.0, 2.0)},
+        {"score": "good"},
+    ],
+    ids=["totals", "turn", "no float", "trial", "column", "value", "scale", "score"],
 )
 def test_a_run_that_fits_no_table_is_a_problem_and_the_others_are_kept(
     fields: dict[str, object],
@@ -167,6 +178,20 @@ def test_a_run_that_fits_no_table_is_a_problem_and_the_others_are_kept(
     assert table.runs.id.tolist() == ["a", "c"]
     assert_array_equal(table.turn, [1, 2, 1])
     assert ["run 'b' does not fit into a table" in str(p) for p in problems] == [True]
+
+
+@pytest.mark.parametrize("field", ["id", "scenario", "condition", "agent", "parent", "model"])
+def test_a_run_that_is_named_by_no_text_is_a_problem(field: str) -> None:
+    """A name of another type is told by its field; the other runs are kept."""
+    problems: list[Exception] = []
+    odd = replace(run("b", 1), **{field: {"a": 1}})
+    table = table_from_runs(
+        [run("a", 2), odd, run("c", 1)], options=NO_PRICES, on_problem=problems.append
+    )
+    assert table.runs.id.tolist() == ["a", "c"]
+    assert [f"wanted text as {field} of a run, got {{'a': 1}}" in str(p) for p in problems] == [
+        True
+    ]
 
 
 @settings(deadline=None)

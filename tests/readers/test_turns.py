@@ -333,6 +333,28 @@ def test_json_list_is_a_table(tmp_path: Path) -> None:
     assert (len(run.turns), run.turns[-1].record) == (60, 60)
 
 
+@pytest.mark.parametrize("turn", [1_000_001, 1718000000, 10**18, 10**30, 1.7e300])
+def test_a_turn_that_counts_no_calls_is_told(turn: float, lines: Callable[..., Path]) -> None:
+    """A time or a row's id as `turn` is refused by its record; the other rows are read."""
+    runs, problems = told(lines({"turn": 1_000_000}, {"turn": turn}))
+    assert [t.index for run in runs for t in run.turns] == [1_000_000]
+    assert [problem.record for problem in problems] == [2]
+    assert "at most 1,000,000" in problems[0].reason
+    assert "a time or a row's id" in str(problems[0].fix)
+
+
+@pytest.mark.parametrize("trial", [2**63, "9" * 30, "\u0663"])
+def test_a_trial_that_no_table_holds_is_missing(trial: object, lines: Callable[..., Path]) -> None:
+    """A trial of more than 18 digits, or in digits that are not ASCII, is told; the run is read."""
+    run, other = told(
+        lines({"run": "a", "turn": 1, "trial": trial}, {"run": "b", "turn": 1, "trial": 10**17})
+    )[0]
+    assert (run.trial, other.trial) == (None, 10**17)
+    problems = told(lines({"run": "a", "turn": 1, "trial": trial}))[1]
+    assert [(problem.record, problem.kept) for problem in problems] == [(1, True)]
+    assert "`trial`" in problems[0].reason
+
+
 def test_parquet_types(tmp_path: Path) -> None:
     """Decimals, timestamps, bools and NaN of Parquet are read by what they mean."""
     table = pa.table(

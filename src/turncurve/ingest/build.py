@@ -17,6 +17,8 @@ from turncurve.signals.actions import Action, actions
 from turncurve.table import CallTable, EventTable, RunTable, SignalInfo, TurnTable
 
 _NAN = float("nan")
+_EXACT = 2**53
+"""Whole numbers up to here are exact as floats, which axes and curves count turns in."""
 
 
 class TableBuilder:
@@ -37,22 +39,32 @@ class TableBuilder:
         self._turn: GrowingArray[np.int64] = GrowingArray(np.int64)
         self._runs: dict[str, list[Any]] = {field.name: [] for field in fields(RunTable)}
         self._calls = _CallRows()
-        self._events: list[tuple[int, int, str]] = []
+        self._event_run: GrowingArray[np.int64] = GrowingArray(np.int64)
+        self._event_turn: GrowingArray[np.int64] = GrowingArray(np.int64)
+        self._event_kind: list[str] = []
 
     def add(self, run: Run) -> None:
-        """Append one run; one that raises leaves the table as it was."""
+        """Append one run; one that raises leaves the table as it was.
+
+        Whatever can fail is done before the first array grows, so that `table` cannot.
+        """
         position, first = len(self._runs["id"]), len(self._turn)
         columns, absent = self._measure(run)
-        turn = np.array([turn.index for turn in run.turns], dtype=np.int64)
-        acted = list(actions(run))
+        turn = _turns([turn.index for turn in run.turns])
+        events = sorted(run.events, key=lambda event: event.turn)
+        event_turn = _turns([event.turn for event in events])
+        calls = _call_columns(list(actions(run)), first)
         row = _run_row(run, absent)
-        self._calls.extend(acted, first)
+        new = {n: SignalInfo(name=n, title=_title(n)) for n in columns if n not in self._columns}
+        self._calls.extend(calls)
         self._turn.extend(turn)
+        self._info.update(new)
         self._extend(columns, first)
         for name, value in row.items():
             self._runs[name].append(value)
-        events = sorted(run.events, key=lambda event: event.turn)
-        self._events += [(position, event.turn, event.kind) for event in events]
+        self._event_run.extend(np.full(len(events), position, dtype=np.int64))
+        self._event_turn.extend(event_turn)
+        self._event_kind += [event.kind for event in events]
 
     def table(self) -> TurnTable:
         """The table of all runs added."""
@@ -67,9 +79,9 @@ class TableBuilder:
             columns={name: _finite(column.array()) for name, column in self._columns.items()},
             calls=self._calls.table(),
             events=EventTable(
-                run=np.array([event[0] for event in self._events], dtype=np.int64),
-                turn=np.array([event[1] for event in self._events], dtype=np.int64),
-                kind=_objects([event[2] for event in self._events]),
+                run=self._event_run.array(),
+                turn=self._event_turn.array(),
+                kind=_objects(self._event_kind),
             ),
             info={**self._info, "quality": _scaled(self._info["quality"], runs)},
         )
@@ -78,9 +90,16 @@ class TableBuilder:
         for name, values in columns.items():
             if name not in self._columns:
                 self._columns[name] = GrowingArray(np.float64, _NAN)
-                self._info[name] = SignalInfo(name=name, title=_title(name))
             self._columns[name].grow_to(first)
             self._columns[name].extend(values)
+
+
+def _turns(turns: list[int]) -> NDArray[np.int64]:
+    """Turns as an array; raises OverflowError for one that a float would round."""
+    array = np.array(turns, dtype=np.int64)
+    if len(array) and array.max() > _EXACT:
+        raise OverflowError(f"wanted turns up to 2**53, got {array.max()}")
+    return array
 
 
 def _title(name: str) -> str:
@@ -97,12 +116,12 @@ class _CallRows:
         self._failed: GrowingArray[np.int8] = GrowingArray(np.int8)
         self._transient: GrowingArray[np.bool_] = GrowingArray(np.bool_)
 
-    def extend(self, rows: Sequence[Action], first: int) -> None:
-        self._row.extend(np.array([first + action.row for action in rows], dtype=np.int64))
-        self._key.extend(np.array([action.key for action in rows], dtype=np.uint64))
-        self._result_key.extend(np.array([action.result_key for action in rows], dtype=np.uint64))
-        self._failed.extend(np.array([action.failed for action in rows], dtype=np.int8))
-        self._transient.extend(np.array([action.transient for action in rows], dtype=np.bool_))
+    def extend(self, calls: CallTable) -> None:
+        self._row.extend(calls.row)
+        self._key.extend(calls.key)
+        self._result_key.extend(calls.result_key)
+        self._failed.extend(calls.failed)
+        self._transient.extend(calls.transient)
 
     def table(self) -> CallTable:
         return CallTable(
@@ -114,10 +133,20 @@ class _CallRows:
         )
 
 
+def _call_columns(rows: Sequence[Action], first: int) -> CallTable:
+    return CallTable(
+        row=np.array([first + action.row for action in rows], dtype=np.int64),
+        key=np.array([action.key for action in rows], dtype=np.uint64),
+        result_key=np.array([action.result_key for action in rows], dtype=np.uint64),
+        failed=np.array([action.failed for action in rows], dtype=np.int8),
+        transient=np.array([action.transient for action in rows], dtype=np.bool_),
+    )
+
+
 def _run_row(run: Run, absent: Mapping[str, str]) -> dict[str, Any]:
     totals = run.totals
     low, high = run.quality_scale or (None, None)
-    return {
+    row: dict[str, Any] = {
         "id": run.id,
         "scenario": run.scenario,
         "trial": run.trial or 1,
@@ -141,8 +170,9 @@ def _run_row(run: Run, absent: Mapping[str, str]) -> dict[str, Any]:
         "quality_high": _real(high),
         "grader_tokens": _all_tokens(run.grader_usage),
         "absent": dict(absent),
-        "notes": run.notes,
+        "notes": tuple(run.notes),
     }
+    return {name: np.int64(v) if name in _INTEGERS else v for name, v in row.items()}
 
 
 def _real(value: float | None) -> float:

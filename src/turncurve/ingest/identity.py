@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from turncurve.errors import InvariantError
 from turncurve.ingest.discover import Found
 from turncurve.model import Run
 
@@ -35,7 +36,11 @@ class Identities:
         of one scenario under one condition that give no trial, or one that is taken, are numbered
         on. A run without a scenario is a trial of nothing else, and a sub-agent's run takes no
         number.
+
+        Raises:
+            InvariantError: Its id, or a name in it, is no text.
         """
+        _check_words(run)
         new_id = self._unique(run.id, path)
         ids = self._new_ids[path]
         parent = ids.get(run.parent, run.parent) if run.parent is not None else None
@@ -69,6 +74,14 @@ class Identities:
         self._next[group] = number
         taken.add(number)
         return number
+
+
+def _check_words(run: Run) -> None:
+    """Ids and names are told apart as they stand, so each must be a text."""
+    for name in ("id", "scenario", "condition", "agent", "parent", "model"):
+        value = getattr(run, name)
+        if not isinstance(value, str) and (value is not None or name in ("id", "agent")):
+            raise InvariantError(f"wanted text as {name} of a run, got {value!r:.80}")
 
 
 def folder_conditions(files: Sequence[Found]) -> dict[Path, str]:

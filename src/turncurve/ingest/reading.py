@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from turncurve.errors import ReadError, RuleError, TurncurveError, UnknownNameError
+from turncurve.errors import (
+    InvariantError,
+    ReadError,
+    RuleError,
+    TurncurveError,
+    UnknownNameError,
+)
 from turncurve.ingest.build import TableBuilder
 from turncurve.ingest.checks import no_rules, no_schema, rule_check, schema_check
 from turncurve.ingest.discover import Found, discover, is_companion, reader_of
@@ -124,7 +130,9 @@ def table_from_runs(
     identities, problems = Identities(), Problems(on_problem)
     builder = TableBuilder(Measure(problems.report, _additions(options)))
     for run in runs:
-        _add(builder, identities.place(run, Path(run.path)), problems)
+        placed = _placed(identities, run, Path(run.path), problems)
+        if placed is not None:
+            _add(builder, placed, problems)
     return compute_derived(builder.table())
 
 
@@ -175,6 +183,15 @@ def _fetch(
             return
 
 
+def _placed(identities: Identities, run: Run, path: Path, problems: Problems) -> Run | None:
+    """The run with its final id; None, and a problem, where what names it cannot be used."""
+    try:
+        return identities.place(run, path)
+    except InvariantError as problem:
+        problems.report(ReadError(run.path, str(problem), record=run.record))
+        return None
+
+
 def _add(builder: TableBuilder, run: Run, problems: Problems) -> None:
     """Add a run; one that does not fit into a table is a problem, and the others go on."""
     try:
@@ -214,7 +231,9 @@ class _Reading:
         identities = Identities(folder_conditions(self._files) if by_folder else None)
         for done, file in enumerate(self._files, start=1):
             for run in self._read(file):
-                yield identities.place(run, file.path)
+                placed = _placed(identities, run, file.path, self._problems)
+                if placed is not None:
+                    yield placed
             if progress is not None:
                 progress(done, len(self._files))
 

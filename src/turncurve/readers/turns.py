@@ -41,6 +41,9 @@ _EXPECTED = (
 )
 _INTERLEAVED = "the rows of runs are interleaved, so the whole file was held in memory"
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
+MOST_TURNS = 1_000_000
+"""A `turn` above is no turn of a run: the longest runs known have some thousands."""
+_NO_COUNTER = "is it a time or a row's id? `turn` counts the model calls of one run, from 1"
 _ADD_ONE = (
     "turns count from 1: add 1 to every `turn` of the file if it counts from 0, "
     "or leave the row out if it is the state before the first model call"
@@ -122,11 +125,14 @@ def _by_turn(name: str, group: list[Row], path: Path, on_problem: OnProblem) -> 
     by_turn: dict[int, Row] = {}
     for number, row in group:
         index, fix = as_int(row.get("turn")), None
-        if index is not None and index >= 1 and index not in by_turn:
+        if index is not None and 1 <= index <= MOST_TURNS and index not in by_turn:
             by_turn[index] = (number, row)
             continue
         if row.get("turn") is None:
             reason = "wanted a column `turn` with a number from 1, got none"
+        elif _is_above(row["turn"], MOST_TURNS):
+            reason = f"wanted a `turn` of at most {MOST_TURNS:,}, got {row['turn']!r:.80}"
+            fix = _NO_COUNTER
         elif index is None or index < 0:
             reason = f"wanted a whole number from 1 as `turn`, got {row['turn']!r:.80}"
         elif index == 0:
@@ -136,6 +142,11 @@ def _by_turn(name: str, group: list[Row], path: Path, on_problem: OnProblem) -> 
             fix = "that first one was read"
         on_problem(ReadError(path, reason, record=number, fix=fix))
     return by_turn
+
+
+def _is_above(value: object, most: int) -> bool:
+    """Whether a cell is a number above a limit, however large."""
+    return isinstance(value, int | float | Decimal) and value > most
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +275,8 @@ def _trial(cells: list[_Cells]) -> int | None:
     if one is None:
         return None
     text = given_name(one.row["trial"]) or ""
-    if not re.fullmatch(r"\d+", text):
-        one.unusable("trial", "a whole number", text)
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        one.unusable("trial", "a whole number of at most 18 digits", text)
         return None
     return int(text)
 
