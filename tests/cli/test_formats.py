@@ -62,6 +62,30 @@ def test_companions_are_no_unknown_files(data):
     assert "no trace: read beside one" in run("--explain", data / "mini_swe_agent")
 
 
+def test_a_reader_that_cannot_look_is_named(tmp_path, monkeypatch):
+    """A plugin that fails to look at a file is named; the other readers are asked all the same."""
+    site = tmp_path / "site"
+    info = site / "narrow-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: narrow\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[turncurve.readers]\nnarrow = narrow:READER\n")
+    (site / "narrow.py").write_text(
+        "from turncurve.readers import Reader\n"
+        "def look(head, path):\n"
+        "    raise UnicodeError('no letters')\n"
+        "READER = Reader(name='narrow', title='Narrow', recognised_by='luck', looks_like=look,\n"
+        "                read=lambda path, on_problem: iter(()))\n"
+    )
+    monkeypatch.syspath_prepend(str(site))
+    path = tmp_path / "table.jsonl"
+    path.write_text('{"turn": 1, "quality": 0.5}\n')
+    said = "the reader 'narrow' failed to look at it: UnicodeError('no letters')"
+    (row,) = json.loads(run("--explain", path, "--json", "-"))["files"]
+    assert row["reader"] == "turns"
+    assert row["failed"] == [said]
+    assert said in " ".join(run("--explain", path).split())
+
+
 def test_missing_path_is_a_usage_error():
     """A path that is not there ends with status 2 and names it."""
     result = CliRunner().invoke(cli, ["formats", "--explain", "nowhere"])

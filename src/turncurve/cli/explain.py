@@ -66,7 +66,8 @@ def _reasoned(explanation: Explanation, *, companion: bool) -> str:
         why = "no trace: read beside one"
     else:
         why = f"no reader: {explanation.reason}; {WHAT_WOULD_WORK}"
-    return f"{path}\n{paragraph(why, '  ')}"
+    said = [visible(failed, 400) for failed in explanation.failed]
+    return "\n".join([path, *(paragraph(each, "  ") for each in [why, *said])])
 
 
 def _row(explanation: Explanation, *, companion: bool) -> Mapping[str, Any]:
@@ -79,5 +80,6 @@ def _row(explanation: Explanation, *, companion: bool) -> Mapping[str, Any]:
         "compression": explanation.compression,
         "companion": companion,
         "reason": explanation.reason,
+        "failed": list(explanation.failed),
         "fix": WHAT_WOULD_WORK if wanted else None,
     }

@@ -40,6 +40,8 @@ class Explanation:
     compression: str | None = None
     reason: str | None = None
     """Why no reader takes it."""
+    failed: tuple[str, ...] = ()
+    """Readers that failed to look at it, each with what went wrong."""
 
 
 def discover(paths: Sequence[str | Path]) -> list[Found]:
@@ -68,13 +70,14 @@ def explain(path: str | Path) -> Explanation:
     path = Path(path)
     if not path.is_file():
         raise ReadError(path, "wanted a file, found none", fix="name one file, not a folder")
-    takers = [name for name in READERS if recognises(READERS[name], path)]
+    takers, failed = _takers(path)
     if not takers:
         return Explanation(
             path=path,
             reader=None,
             recognised_by=None,
             compression=compression(path),
+            failed=failed,
             reason="no reader recognises its content"
             if path.stat().st_size
             else "the file is empty",
@@ -85,7 +88,23 @@ def explain(path: str | Path) -> Explanation:
         recognised_by=READERS[takers[0]].recognised_by,
         others=tuple(takers[1:]),
         compression=compression(path),
+        failed=failed,
     )
+
+
+def _takers(path: Path) -> tuple[list[str], tuple[str, ...]]:
+    takers, failed = [], []
+    for name in READERS:
+        try:
+            if recognises(READERS[name], path):
+                takers.append(name)
+        except Exception as problem:  # noqa: BLE001 - one reader fails on one file as a whole
+            failed.append(_failed(name, problem))
+    return takers, tuple(failed)
+
+
+def _failed(name: str, problem: Exception) -> str:
+    return f"the reader {name!r} failed to look at it: {problem!r}"
 
 
 def reader_of(path: Path, readers: Iterable[Reader], on_problem: OnProblem) -> Reader | None:
@@ -108,8 +127,7 @@ def reader_of(path: Path, readers: Iterable[Reader], on_problem: OnProblem) -> R
             if reader.looks_like(start, path):
                 return reader
         except Exception as problem:  # noqa: BLE001 - one reader fails on one file as a whole
-            reason = f"the reader {reader.name!r} failed to look at it: {problem!r}"
-            on_problem(ReadError(path, reason))
+            on_problem(ReadError(path, _failed(reader.name, problem)))
     return None
 
 
