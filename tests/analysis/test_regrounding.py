@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from table_factory import make_table
 from turncurve.analysis.regrounding import Regrounding, regrounding_interval
 from turncurve.analysis.settings import Settings
-from turncurve.table import TurnTable
+from turncurve.stats.curve import cell_means, simultaneous_band
+from turncurve.table import SignalInfo, TurnTable
 
 BY_TURN = Settings(bucket=1)
 
@@ -87,12 +88,51 @@ def test_all_at_the_top_is_no_certainty() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 0.95])
-def test_all_at_another_value_sets_no_limit(value: float) -> None:
-    """Runs that agree on a value below the highest show no spread, and nothing bounds it."""
+def test_all_at_another_value(value: float) -> None:
+    """Runs that agree on a value below the highest show no spread; the limit is what Markov's
+    inequality gives for the mean of 20 runs none of which is below the value."""
     runs = {f"r{i}": {"adherence": [value] * 4} for i in range(20)}
     result = regrounding_interval(make_table(runs), target=0.1, settings=BY_TURN)
+    assert [p.low for p in result.band] == pytest.approx([value * (0.05 / 4) ** (1 / 20)] * 4)
+
+
+def test_without_a_scale_equal_runs_set_no_limit() -> None:
+    """On no known scale nothing bounds runs that agree."""
+    info = {"score": SignalInfo(name="score", title="Score", better="high")}
+    table = make_table({f"r{i}": {"score": [4.0] * 4} for i in range(20)}, info=info)
+    result = regrounding_interval(table, target=0.1, settings=BY_TURN, signal="score")
     assert {p.low for p in result.band} == {None}
     assert (result.turn, result.why) == (None, "turn 1: 20 equal runs give no lower limit")
+
+
+def test_few_breaches_are_no_certainty() -> None:
+    """Of 40 runs that keep a rule in 95 % of turns, limits lie above .95 somewhere in 5 % of data
+    sets at most; a t band's do in a quarter."""
+    too_high = 0
+    for seed in range(200):
+        kept = np.random.default_rng(seed).random((40, 60)) < 0.95
+        table = make_table({f"r{i}": {"adherence": kept[i].astype(float)} for i in range(40)})
+        band = regrounding_interval(table, target=0.9, settings=Settings(bucket=5)).band
+        too_high += any(point.low is not None and point.low > 0.95 for point in band)
+    # 200 data sets: a standard error of .015.
+    assert too_high / 200 <= 0.05 + 2 * 0.015
+
+
+def test_without_a_scale_the_band_is_t() -> None:
+    """A signal without a scale has the t limits, which on the scale are no such limits."""
+    rng = np.random.default_rng(5)
+    values = {f"r{i}": {"score": rng.normal(0.95, 0.02, 6)} for i in range(30)}
+    info = {"score": SignalInfo(name="score", title="Score", better="high")}
+    free = regrounding_interval(
+        make_table(values, info=info), target=0.9, settings=BY_TURN, signal="score"
+    )
+    column = make_table(values).columns["score"].reshape(30, 6)
+    band = simultaneous_band(
+        cell_means(column.reshape(-1), np.repeat(np.arange(30), 6), np.tile(np.arange(6), 30)),
+        rng=np.random.default_rng(BY_TURN.seed),
+        side="low",
+    )
+    assert [p.low for p in free.band] == pytest.approx(band.low.tolist())
 
 
 def test_buckets_end_it_at_their_last_turn() -> None:

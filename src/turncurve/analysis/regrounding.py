@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from turncurve.analysis.axes import bounds_of
 from turncurve.analysis.degradation import Frame, lay_out
 from turncurve.analysis.quality import scale_of
 from turncurve.analysis.settings import Settings
-from turncurve.stats.curve import simultaneous_band
+from turncurve.stats.curve import MeanCurve, cell_means, mean_curve, simultaneous_band
 from turncurve.stats.estimate import none_if_nan
+from turncurve.stats.share_limit import lower_limits
 from turncurve.table import TurnTable
 
 
@@ -63,10 +65,8 @@ def regrounding_interval(
     interval ends with the last bucket before that limit first falls below the target. A bucket with
     fewer than two runs has no limit, and ends the interval.
 
-    Where all runs of a bucket have the scale's highest value there is no spread to estimate. The
-    limit is then low + (high - low) * tail ** (1 / n_runs), with tail = (1 - level) / n_buckets:
-    below it, so many runs at the top would be rarer than that. Where they share any other value,
-    there is no limit.
+    On a known scale the limit is that of `stats.share_limit.lower_limits`. A signal without one has
+    a one-sided t band, and no limit where all runs of a bucket are equal.
 
     Args:
         table: Runs with the signal; those of sub-agents are left out.
@@ -78,7 +78,8 @@ def regrounding_interval(
         The turn; None, with `why`, if there is no value or the first bucket is below already.
 
     References:
-        Westfall & Young (1993), Resampling-Based Multiple Testing, for limits that hold together.
+        Korn & Graubard (1998), Survey Methodology 24:193-201, for the limit on a known scale;
+        Westfall & Young (1993), Resampling-Based Multiple Testing, for t limits that hold together.
     """
     level = settings.level
     if signal not in table.columns or np.isnan(table.columns[signal]).all():
@@ -105,23 +106,10 @@ def regrounding_interval(
 
 
 def _band(frame: Frame) -> tuple[LowerPoint, ...]:
-    settings = frame.settings
-    curve = simultaneous_band(
-        frame.values,
-        frame.run,
-        frame.bucket,
-        rng=np.random.default_rng(settings.seed),
-        level=settings.level,
-        resamples=settings.resamples,
-        side="low",
-    )
-    tail = (1 - settings.level) / len(curve.value)
+    curve, lows = _limits(frame)
     points = []
     for i, bucket in enumerate(curve.bucket.tolist()):
         bounds = bounds_of("turn", bucket, frame.width, frame.place.x)
-        low = none_if_nan(curve.low[i])
-        if curve.std_error[i] == 0:
-            low = _limit_without_spread(frame, float(curve.value[i]), int(curve.n_runs[i]), tail)
         points.append(
             LowerPoint(
                 start=int(bounds.start),
@@ -129,17 +117,28 @@ def _band(frame: Frame) -> tuple[LowerPoint, ...]:
                 n_runs=int(curve.n_runs[i]),
                 n_turns=int(curve.n_turns[i]),
                 value=float(curve.value[i]),
-                low=low,
+                low=none_if_nan(lows[i]),
             )
         )
     return tuple(points)
 
 
-def _limit_without_spread(frame: Frame, value: float, n_runs: int, tail: float) -> float | None:
+def _limits(frame: Frame) -> tuple[MeanCurve, NDArray[np.float64]]:
+    settings = frame.settings
     low, high = scale_of(frame.table, frame.signal)
-    if low is None or high is None or value != high:
-        return None
-    return low + (high - low) * float(tail ** (1 / n_runs))
+    if low is not None and high is not None:
+        shares = lower_limits(
+            frame.values, frame.run, frame.bucket, low=low, high=high, level=settings.level
+        )
+        return mean_curve(frame.values, frame.run, frame.bucket), shares.low
+    curve = simultaneous_band(
+        cell_means(frame.values, frame.run, frame.bucket, weights=frame.weight),
+        rng=np.random.default_rng(settings.seed),
+        level=settings.level,
+        resamples=settings.resamples,
+        side="low",
+    )
+    return curve, np.where(curve.std_error == 0, np.nan, curve.low)
 
 
 def _why(first: LowerPoint, target: float) -> str:
