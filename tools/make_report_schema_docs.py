@@ -21,6 +21,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from turncurve.analysis.degradation import Curve, CurvePoint, TurnSeries
 from turncurve.report.document import Report
 from turncurve.report.json import NAMES, SCHEMA_VERSION
+from turncurve.report.problems import SHOWN_IN_ALL, SHOWN_OF_A_KIND, ProblemList
 from turncurve.table import SignalInfo
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -172,10 +173,21 @@ def report_schema() -> dict[str, Any]:
         "coverage": result("coverage"),
         "events": result("events"),
         "problems": {
-            "description": "Records that could not be read, or were read with a part left out.",
+            "description": "Records that could not be read, or were read with a part left out: "
+            f"the first {SHOWN_OF_A_KIND} of each kind in each file, at most {SHOWN_IN_ALL:,}.",
             "type": "array",
             "items": problem_schema(),
         },
+        "n_problems": {
+            "description": "All problems, those that are not listed among them.",
+            "type": "integer",
+        },
+        "n_files_with_problems": {"type": "integer"},
+        "problems_by_file": {
+            "description": "Files with a problem, those with the most first, at most "
+            f"{SHOWN_IN_ALL:,}."
+        }
+        | types.of(get_type_hints(ProblemList)["by_file"]),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -184,6 +184,35 @@ def test_problems_and_sources():
     ]
 
 
+def test_problems_are_bounded_and_counted():
+    """However many records are bad, few of each kind in a file are listed and all are counted."""
+    problems = [
+        ReadError("a.jsonl", f"wanted a number, got 'x{i}' in column {i}", record=i)
+        for i in range(50_000)
+    ]
+    problems += [ReadError("a.jsonl", "wanted " + "x" * 100_000), ReadError("b.jsonl", "no run")]
+    runs = Ingested(table=tables()["one run"], inputs=(), unread=(), problems=tuple(problems))
+    report = to_json(build_report(runs))
+    validator().validate(report)
+    assert [problem["record"] for problem in report["problems"]] == [0, 1, 2, 3, 4, None, None]
+    assert report["n_problems"] == 50_002
+    assert report["n_files_with_problems"] == 2
+    assert report["problems_by_file"] == [
+        {"path": "a.jsonl", "n_problems": 50_001, "n_listed": 6},
+        {"path": "b.jsonl", "n_problems": 1, "n_listed": 1},
+    ]
+    assert len(dump(report["problems"])) < 3_000
+
+
+def test_problems_of_many_files_are_bounded():
+    """A problem in each of very many files is listed for the first of them only."""
+    problems = tuple(ReadError(f"{i}.jsonl", f"fault {'x' * (i % 7)}") for i in range(3_000))
+    runs = Ingested(table=tables()["one run"], inputs=(), unread=(), problems=problems)
+    report = to_json(build_report(runs))
+    assert len(report["problems"]) == len(report["problems_by_file"]) == 1_000
+    assert (report["n_problems"], report["n_files_with_problems"]) == (3_000, 3_000)
+
+
 columns = st.lists(st.one_of(st.none(), st.floats(-1e9, 1e9)), min_size=1, max_size=30)
 
 

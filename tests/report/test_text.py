@@ -138,7 +138,7 @@ def test_problems_are_capped_with_a_count():
     )
     text = to_text(build_report(runs))
     assert "9 PROBLEMS IN READING" in text
-    assert "  a.jsonl:4: fault 4\n  and 4 more problems; --json lists all." in text
+    assert "  a.jsonl:4: fault 4\n  and 4 more problems; --json counts them by file." in text
     assert "fault 5" not in text
     assert "7 FILES THAT NO READER KNOWS\n  u0, u1, u2, u3, u4 and 2 more" in text
 

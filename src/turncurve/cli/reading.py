@@ -15,6 +15,7 @@ from turncurve.cli.progress import ProgressBar
 from turncurve.errors import ReadError
 from turncurve.ingest import Ingested, ReadOptions, iter_runs, read_table
 from turncurve.model import Run
+from turncurve.report.figures import counted
 from turncurve.report.layout import visible
 
 SHOWN_PROBLEMS = 20
@@ -74,7 +75,9 @@ def _tell(runs: Ingested) -> None:
         click.echo(f"turncurve: {visible(str(problem), 500)}", err=True)
     more = len(runs.problems) - SHOWN_PROBLEMS
     if more > 0:
-        click.echo(f"turncurve: and {more:,} more problems; --json lists all", err=True)
+        click.echo(
+            f"turncurve: and {counted(more, 'more problem')}; --json counts them by file", err=True
+        )
     if runs.unread:
         named = ", ".join(visible(path) for path in runs.unread[:3])
         rest = f" and {len(runs.unread) - 3:,} more" if len(runs.unread) > 3 else ""

@@ -15,6 +15,7 @@ from turncurve.analysis.degradation import Curve, TurnSeries
 from turncurve.errors import ReadError
 from turncurve.report.document import Report
 from turncurve.report.headline import headline
+from turncurve.report.problems import bounded, shortened
 
 SCHEMA_VERSION = "1.0"
 
@@ -25,6 +26,7 @@ NAMES = {"start": "from", "end": "to"}
 def to_json(report: Report) -> dict[str, Any]:
     """The report as plain mappings, lists, strings, finite numbers and None."""
     top = headline(report)
+    problems = bounded(report.origin.problems)
     first = report.first_errors[0] if report.first_errors else None
     return {
         "schema_version": SCHEMA_VERSION,
@@ -60,7 +62,10 @@ def to_json(report: Report) -> dict[str, Any]:
         "missing": plain(report.missing),
         "coverage": plain(report.coverage),
         "events": plain(report.events),
-        "problems": [_problem(problem) for problem in report.origin.problems],
+        "problems": [_problem(problem) for problem in problems.listed],
+        "n_problems": problems.n_problems,
+        "n_files_with_problems": problems.n_files,
+        "problems_by_file": plain(problems.by_file),
     }
 
 
@@ -124,7 +129,7 @@ def _problem(problem: ReadError) -> dict[str, Any]:
     return {
         "path": _text(str(problem.path)),
         "record": plain(problem.record),
-        "reason": _text(problem.reason),
-        "fix": plain(problem.fix),
+        "reason": _text(shortened(problem.reason)),
+        "fix": None if problem.fix is None else _text(shortened(problem.fix)),
         "kept": problem.kept,
     }

@@ -219,7 +219,8 @@ def _problems(report: Report) -> Iterator[str]:
             for p in origin.problems[:SHOWN_PROBLEMS]
         ]
         title = f"{counted(len(origin.problems), 'problem')} in reading"
-        yield section(title, *shown, *_more(len(origin.problems) - SHOWN_PROBLEMS, "problem"))
+        more = _more(len(origin.problems) - SHOWN_PROBLEMS, "problem", "counts them by file")
+        yield section(title, *shown, *more)
     if origin.unread:
         named = ", ".join(visible(path) for path in origin.unread[:SHOWN_PROBLEMS])
         more = len(origin.unread) - SHOWN_PROBLEMS
@@ -228,5 +229,5 @@ def _problems(report: Report) -> Iterator[str]:
         yield section(title, paragraph(named + rest, "  "))
 
 
-def _more(n: int, noun: str) -> Sequence[str]:
-    return [f"  and {counted(n, f'more {noun}')}; --json lists all."] if n > 0 else []
+def _more(n: int, noun: str, where: str = "lists all") -> Sequence[str]:
+    return [f"  and {counted(n, f'more {noun}')}; --json {where}."] if n > 0 else []
