@@ -109,12 +109,15 @@ def window_sizes(table: TurnTable, kept: BoolArray) -> IntArray:
     return sizes
 
 
-def window_repeats(table: TurnTable, kept: BoolArray) -> IntArray:
+def window_repeats(
+    table: TurnTable, kept: BoolArray, key: NDArray[np.uint64] | None = None
+) -> IntArray:
     """Actions in the trailing window at each kept action that equal an earlier one in the window.
 
-    That is the window's size less the number of distinct actions in it; 0 to 9.
+    That is the window's size less the number of distinct actions in it; 0 to 9. As in `previous`,
+    `key` says which are equal.
     """
-    before = previous(table, kept)
+    before = previous(table, kept, key)
     position = np.arange(len(before))
     start = position - window_sizes(table, kept) + 1
     count = np.zeros(len(before), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Spirals: a run that repeats itself more than its own actions in any order would."""
+"""Spirals: a run that goes round in circles."""
 
 from __future__ import annotations
 
@@ -16,30 +16,41 @@ HALF = WINDOW / 2
 """The repeats in the window that there have to be at least: half of it."""
 
 
+FEW = 2
+"""Distinct actions in a full window that are a spiral in any run."""
+
+
 def spiral(table: TurnTable) -> FloatArray:
     """1 where a run is in a spiral, 0 where it is not.
 
-    It is at a turn if, of the 10 actions up to the turn's last one, at least half repeat an earlier
-    one among these 10, and more do than in 95 % of random orders of the run's own actions. That
-    distribution is worked out exactly, so there is no seed. Retries of a transient failure are left
-    out. NaN in a turn without actions, and before the run's tenth.
+    It is at a turn if, of the 10 actions up to the turn's last one,
 
-    A run that does one thing from start to end is no spiral by this rule: no order of its actions
-    repeats less. `repeated_action_consecutive` shows it.
+    - at least half repeat an earlier one among these 10, and more do than in 95 % of random orders
+      of the run's own actions, or
+    - at most 2 are distinct, which finds a run that is stuck for most of its length, so that its
+      own actions in any order repeat as much.
+
+    An action is the same only if its result is too, where it has one: polling that returns
+    something new each time is no spiral. The distribution over random orders is worked out exactly,
+    so there is no seed. Retries of a transient failure are left out. NaN in a turn without actions,
+    and before the run's tenth.
     """
     kept = ~retries(table)
-    row, key, run = table.calls.row[kept], table.calls.key[kept], run_of(table, kept)
-    repeats = window_repeats(table, kept)
+    keys = np.where(table.calls.result_key != 0, table.calls.result_key, table.calls.key)
+    row, key, run = table.calls.row[kept], keys[kept], run_of(table, kept)
+    repeats = window_repeats(table, kept, keys)
     full = window_sizes(table, kept) == WINDOW
+    stuck = full & (repeats >= WINDOW - FEW)
     suspect = full & (repeats >= HALF)
     limit = np.full(table.n_runs, WINDOW)
-    for position in np.unique(run[suspect]).tolist():
+    for position in np.unique(run[suspect & ~stuck]).tolist():
         start, end = np.searchsorted(run, [position, position + 1])
         _, counts = np.unique(key[start:end], return_counts=True)
         limit[position] = quantile_of(window_repeats_null(counts, WINDOW), LEVEL)
-    marks = np.where(full, (suspect & (repeats > limit[run])).astype(np.float64), np.nan)
+    marked = stuck | (suspect & (repeats > limit[run]))
     values = np.full(len(table.turn), np.nan)
-    values[row] = marks  # of several actions in a turn, the last one stays
+    # Of several actions in a turn, the last one stays.
+    values[row] = np.where(full, marked.astype(np.float64), np.nan)
     return values
 
 
