@@ -219,8 +219,9 @@ def _problems(report: Report) -> Iterator[str]:
             for p in origin.problems[:SHOWN_PROBLEMS]
         ]
         title = f"{counted(len(origin.problems), 'problem')} in reading"
-        more = _more(len(origin.problems) - SHOWN_PROBLEMS, "problem", "counts them by file")
-        yield section(title, *shown, *more)
+        others = len(origin.problems) - SHOWN_PROBLEMS
+        rest = _more(others, "problem", "counts them by file")
+        yield section(title, *shown, *rest)
     if origin.unread:
         named = ", ".join(visible(path) for path in origin.unread[:SHOWN_PROBLEMS])
         more = len(origin.unread) - SHOWN_PROBLEMS
