@@ -44,6 +44,20 @@ def test_unknown_is_not_none() -> None:
     assert result.share.excluded == {"compactions not known": 1}
 
 
+def test_subagents_are_left_out_and_counted() -> None:
+    """A sub-agent's compactions are no run's own; a sub-agent without its parent stands."""
+    table = make_table(
+        {name: {"quality": FIVE} for name in ("main", "helper", "other")},
+        compaction_turns={"main": [3], "helper": [2, 4]},
+        parent={"helper": "main", "other": "not here"},
+    )
+    result = compactions(table)
+    assert (result.n_runs, result.n_runs_known, result.n_compactions) == (2, 2, 1)
+    assert result.excluded == result.share.excluded == {"run of a sub-agent": 1}
+    unknown = compactions(make_table({"a": {}, "b": {}}, parent={"b": "a"}))
+    assert (unknown.n_runs, unknown.excluded) == (1, {"run of a sub-agent": 1})
+
+
 def test_one_after_the_last_turn_counts() -> None:
     """A compaction after the last turn, which no turn shows, is among the events."""
     table = make_table({"r": {"quality": FIVE}}, compaction_turns={"r": [2, 6]})

@@ -167,6 +167,19 @@ def test_a_step_at_six_deviations_is_no_spike() -> None:
     assert context_growth(runs_of(list(np.cumsum([0, *steps, 161])))).n_spikes == 1
 
 
+def test_hardly_more_than_usual_is_no_spike() -> None:
+    """Among steps of 850 one of 851 is none, nor one of 1,360; one of 1,361 is."""
+    for added, n_spikes in ((851.0, 0), (1360.0, 0), (1361.0, 1)):
+        steps = [*[850.0] * 20, added, *[850.0] * 20]
+        assert context_growth(runs_of(list(np.cumsum([3000, *steps])))).n_spikes == n_spikes
+
+
+def test_a_jump_in_a_context_that_does_not_grow_is_a_spike() -> None:
+    """Where the usual step is 0, any growth is far more than usual."""
+    growth = context_growth(runs_of([5000.0] * 10 + [5200.0] * 10))
+    assert growth.spikes == (Spike(run="r0", turn=11, tokens_added=200),)
+
+
 def test_a_step_over_unknown_turns_is_no_spike() -> None:
     """What several turns added together is not one turn's."""
     tokens: list[float | None] = [100.0 * turn for turn in range(1, 21)]

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from table_factory import make_table
 from turncurve.analysis.repetition import Spiral, repetition
 from turncurve.signals import repetition as signals
+from turncurve.signals.spiral import spiral
 from turncurve.stats.ratio import ratio_of_sums
 from turncurve.table import TurnTable
 
@@ -51,6 +52,23 @@ def test_rates_are_over_actions_of_all_runs() -> None:
     wanted = ratio_of_sums([1, 0], [3, 4])
     assert result.rate.low == 0
     assert result.rate.high == min(1, wanted.high or 0)
+
+
+def test_subagents_are_left_out_and_counted() -> None:
+    """What a sub-agent repeats, and its spiral, are no part of the runs' own."""
+    actions = {"main": "aabc", "helper": "x" * 20}
+    table = make_table(
+        {name: {"turn_no": [1.0] * len(keys)} for name, keys in actions.items()},
+        actions=actions,
+        parent={"helper": "main"},
+    )
+    derived = {name: derive(table) for name, derive in COLUMNS.items()}
+    table = table.with_columns({**derived, "spiral": spiral(table)}, {})
+    result = repetition(table)
+    assert (result.rate.value, result.n_actions, result.n_runs) == (0.25, 4, 1)
+    assert result.excluded == {"run of a sub-agent": 1}
+    assert result.spirals == ()
+    assert repetition(table.select(np.array([False, True]))).n_spirals == 1
 
 
 def test_several_actions_in_a_turn_weigh_as_such() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.over_runs import share_of_runs
+from turncurve.analysis.own_runs import SUBAGENT, own_runs
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.table import TurnTable
 
@@ -25,12 +28,13 @@ class Compactions:
     """Compactions a run, over the runs whose format can tell.
 
     Attributes:
-        n_runs: Runs.
+        n_runs: Runs, without those of sub-agents.
         n_runs_known: Runs whose format can tell whether they were compacted.
         n_compactions: Compactions in all; None where no format can tell.
         counts: The distribution: 0, 1, 2, ... up to the most of any run.
         median: Compactions of the middle run.
         share: Share of the known runs with one or more.
+        excluded: Reason to number of runs left out.
         why: Why it is absent.
     """
 
@@ -40,6 +44,7 @@ class Compactions:
     counts: tuple[CompactionCount, ...] = ()
     median: float | None = None
     share: Estimate
+    excluded: Mapping[str, int] = field(default_factory=dict)
     why: str | None = None
 
 
@@ -52,18 +57,22 @@ def compactions(table: TurnTable, *, level: float = 0.95) -> Compactions:
 
     Args:
         table: Runs; a run is known if its `compaction` column is (0 for none), or if a compaction
-            stands among its events.
+            stands among its events. Runs of sub-agents are left out, and counted.
         level: Confidence level.
 
     Returns:
         The distribution; absent with `why` if no run is known.
     """
+    own = own_runs(table)
+    excluded = excluded_counts({SUBAGENT: ~own})
+    table = table.select(own)
     counts = _counts(table)
     known = counts[~np.isnan(counts)].astype(np.int64)
     n = len(known)
     if n == 0:
         why = "no file can tell whether a context was compacted"
-        return Compactions(n_runs=table.n_runs, share=absent(_SHARE, why, level=level), why=why)
+        share = absent(_SHARE, why, level=level)
+        return Compactions(n_runs=table.n_runs, share=share, excluded=excluded, why=why)
     return Compactions(
         n_runs=table.n_runs,
         n_runs_known=n,
@@ -78,8 +87,9 @@ def compactions(table: TurnTable, *, level: float = 0.95) -> Compactions:
             int((known > 0).sum()),
             n,
             level=level,
-            excluded={_UNKNOWN: table.n_runs - n},
+            excluded={_UNKNOWN: table.n_runs - n, **excluded},
         ),
+        excluded=excluded,
     )
 
 

@@ -21,6 +21,8 @@ CrossingKind: TypeAlias = Literal["observed", "extrapolated", "never", "unknown"
 LIMITS = (100_000, 200_000)
 SHOWN_SPIKES = 20
 SPIKE_MADS = 6.0
+LEAST_MAD = 0.1
+"""The least that the deviation behind a spike is taken to be, as a share of the usual step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,8 @@ class ContextGrowth:
         crosses_100k: Turn of the crossing of 100,000 tokens, whatever its kind.
         crosses_200k: The same for 200,000.
         crossings: Both with their kind and counts.
-        n_spikes: Turns whose step from the turn before is above the run's median step + 6 MAD.
+        n_spikes: Turns whose step from the turn before is above the run's median step + 6 MAD, the
+            MAD being at least a tenth of the median size of its steps.
         spikes: The largest of them, at most 20.
         max_tokens: Largest context of any turn.
         n_runs: Runs with a known context size.
@@ -237,7 +240,8 @@ def _spikes(known: _Known, table: TurnTable) -> tuple[Spike, ...]:
     for start, end in zip(*_run_ends(run), strict=True):
         steps = added[start : end + 1]
         median = np.median(steps)
-        bar = median + SPIKE_MADS * np.median(np.abs(steps - median))
+        deviation = np.median(np.abs(steps - median))
+        bar = median + SPIKE_MADS * max(deviation, LEAST_MAD * np.median(np.abs(steps)))
         spikes.extend(
             Spike(
                 run=str(table.runs.id[run[start]]),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.over_runs import ratio_over_runs
+from turncurve.analysis.own_runs import SUBAGENT, own_runs
 from turncurve.signals.repetition import retries
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.table import TurnTable
@@ -15,7 +18,7 @@ from turncurve.table import TurnTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spiral:
-    """The first turn at which a run repeats itself more than its own shuffled actions would."""
+    """The first turn at which a run is marked as going round in circles."""
 
     run: str
     turn: int
@@ -37,6 +40,7 @@ class Repetition:
         n_runs: Runs with an action.
         n_spirals: Runs marked as a spiral.
         spirals: Where each begins.
+        excluded: Reason to number of runs left out.
         why: Why the shares are absent.
     """
 
@@ -49,6 +53,7 @@ class Repetition:
     n_runs: int = 0
     n_spirals: int | None = None
     spirals: tuple[Spiral, ...] = ()
+    excluded: Mapping[str, int] = field(default_factory=dict)
     why: str | None = None
 
 
@@ -61,7 +66,7 @@ _RATES = {
 
 
 def repetition(table: TurnTable, *, level: float = 0.95) -> Repetition:
-    """How often actions repeat earlier ones, over all turns of all runs.
+    """How often actions repeat earlier ones, over all turns of all runs but those of sub-agents.
 
     Each share is a ratio of sums with runs as units: repeated actions over actions. The share of
     the trailing window is one number a turn, so its denominator is turns with an action.
@@ -74,6 +79,8 @@ def repetition(table: TurnTable, *, level: float = 0.95) -> Repetition:
     Returns:
         The shares with their intervals, the retries, and the runs marked as spirals.
     """
+    own = own_runs(table)
+    table = table.select(own)
     retried = retries(table)
     actions = _by_turn(table, ~retried)
     with_result = _by_turn(table, ~retried & (table.calls.result_key != 0))
@@ -89,6 +96,7 @@ def repetition(table: TurnTable, *, level: float = 0.95) -> Repetition:
         n_runs=len(np.unique(table.run[actions > 0])),
         n_spirals=None if spirals is None else len(spirals),
         spirals=spirals or (),
+        excluded=excluded_counts({SUBAGENT: ~own}),
         why=None if len(retried) else "no turn has an action",
     )
 
