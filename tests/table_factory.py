@@ -14,7 +14,7 @@ from turncurve.table import CallTable, EventTable, RunTable, SignalInfo, TurnTab
 Values = Sequence[float | None] | NDArray[np.float64]
 
 _INFO = {
-    "quality": ("high", 0.0, 1.0),
+    "quality": ("high", None, None),
     "error": ("low", 0.0, 1.0),
     "adherence": ("high", 0.0, 1.0),
     "schema_valid": ("high", 0.0, 1.0),

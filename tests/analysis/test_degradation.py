@@ -13,6 +13,9 @@ from table_factory import make_table
 from turncurve.analysis.degradation import curve_by_turn, degradation_curve, reach
 from turncurve.analysis.settings import Settings
 from turncurve.errors import UnknownNameError
+from turncurve.table import SignalInfo
+
+BY_PROGRESS = Settings(axis="progress")
 
 
 def bounds(curve):
@@ -239,13 +242,154 @@ def test_progress_axis_stretches_runs_to_the_same_length():
     assert [point.value for point in curve.points] == [1, 0]
 
 
-@given(st.integers(1, 400), st.integers(1, 60))
-def test_progress_parts_are_exact(n_turns, parts):
-    """Turn t of L lies in part floor((t - 1) * parts / L), without rounding errors."""
-    table = make_table({"a": {"quality": np.arange(n_turns)}})
+def test_short_runs_are_in_every_part():
+    """5 runs of 30 turns at .9 and 5 of 4 turns at .3 give .6 over 10 runs in all ten parts."""
+    runs = {f"long{i}": constant(0.9, 30) for i in range(5)}
+    runs |= {f"short{i}": constant(0.3, 4) for i in range(5)}
+    table = make_table(runs)
+    for panel in ("active", "balanced"):
+        curve = degradation_curve(table, "quality", settings=BY_PROGRESS, panel=panel)
+        assert [point.n_runs for point in curve.points] == [10] * 10
+        assert_allclose([point.value for point in curve.points], 0.6, rtol=1e-12)
+        # Three turns of each long run; of each short one the turn or two that reach into the part.
+        n_turns = [point.n_turns for point in curve.points]
+        assert n_turns == [15 + 5 * n for n in (1, 1, 2, 1, 1, 1, 1, 2, 1, 1)]
+
+
+def test_a_turn_counts_in_a_part_by_what_of_it_lies_there():
+    """In two parts of three turns, the middle turn weighs half of an outer one in each."""
+    table = make_table({"a": {"quality": [0.9, 0.3, 0.6]}})
+    settings = Settings(axis="progress", bucket=2)
+    points = degradation_curve(table, "quality", settings=settings).points
+    assert [point.value for point in points] == [pytest.approx(0.7), pytest.approx(0.5)]
+    assert [point.n_turns for point in points] == [2, 2]
+
+
+@given(st.integers(1, 60), st.integers(1, 30), st.integers(0, 2**32 - 1))
+def test_progress_parts_are_exact(n_turns, parts, seed):
+    """Each turn repeated until all parts hold whole turns gives the parts' plain means, and the
+    mean of the parts is that of the turns."""
+    y = np.random.default_rng(seed).random(n_turns)
+    table = make_table({"a": {"quality": y}})
     curve = degradation_curve(table, "quality", settings=Settings(axis="progress", bucket=parts))
-    expected = np.unique(np.arange(n_turns) * parts // n_turns)
-    assert_allclose([point.start * parts for point in curve.points], expected, atol=1e-9)
+    found = [point.value for point in curve.points]
+    assert_allclose(found, np.repeat(y, parts).reshape(parts, n_turns).mean(axis=1), rtol=1e-9)
+    assert np.mean(found) == pytest.approx(y.mean())
+    assert bounds(curve) == [(b / parts, (b + 1) / parts) for b in range(parts)]
+
+
+def test_more_parts_than_are_drawn():
+    """Beyond 1,000 parts of progress each run would cost more than it has turns."""
+    with pytest.raises(ValueError, match="at most 1,000 parts"):
+        degradation_curve(
+            make_table({"a": constant(1, 2)}),
+            "quality",
+            settings=Settings(axis="progress", bucket=1_001),
+        )
+
+
+def rated(runs, *, weight="n"):
+    """Runs with a share `rate` whose denominator is the column `n`."""
+    return make_table(
+        runs,
+        info={"rate": SignalInfo(name="rate", title="Rate", low=0.0, high=1.0, weight=weight)},
+    )
+
+
+def test_a_rate_is_over_its_denominator():
+    """A turn with its one call failed and one with nine good ones make .10 in a bucket of both, and
+    their own rates by turn."""
+    table = rated({"a": {"rate": [1, 0], "n": [1, 9]}})
+    (point,) = degradation_curve(table, "rate", settings=Settings(bucket=2)).points
+    assert (point.value, point.n_turns) == (0.1, 2)
+    assert curve_by_turn(table, "rate").value == (1, 0)
+
+
+def test_runs_weigh_the_same_whatever_their_denominators():
+    """A run of one call at 1 and one of a hundred at 0 make .5: the run is the unit."""
+    table = rated({"a": {"rate": [1], "n": [1]}, "b": {"rate": [0, 0], "n": [99, 1]}})
+    (point,) = degradation_curve(table, "rate", settings=Settings(bucket=2)).points
+    assert point.value == 0.5
+    assert point.std_error == pytest.approx(0.5)
+
+
+def test_a_turn_without_a_denominator_has_no_value():
+    """Nothing out of nothing, or out of an unknown number, is no rate."""
+    table = rated({"a": {"rate": [1, 0.5, 0, 0.25], "n": [2, 0, None, 2]}, "b": {"rate": [None]}})
+    curve = degradation_curve(table, "rate", settings=Settings(bucket=4))
+    (point,) = curve.points
+    assert (point.value, point.n_turns) == (0.625, 2)
+    assert curve.excluded == {"run without a value of the signal": 1}
+
+
+def test_a_run_that_gives_rates_alone_counts_turns():
+    """Where a file gives a rate and no denominator, the turns of its runs weigh the same."""
+    table = rated({"a": {"rate": [1, 0, 0.5]}, "b": {"rate": [1, 0], "n": [1, 3]}})
+    (point,) = degradation_curve(table, "rate", settings=Settings(bucket=3)).points
+    assert (point.value, point.n_turns) == (pytest.approx((0.5 + 0.25) / 2), 5)
+    assert degradation_curve(rated({"a": {"rate": [1, 0]}}, weight="no"), "rate").n_runs == 1
+
+
+def test_by_progress_a_denominator_is_shared_out():
+    """Of a turn that lies half in a part, half of its calls do."""
+    table = rated({"a": {"rate": [0, 1, 0], "n": [1, 4, 3]}})
+    settings = Settings(axis="progress", bucket=2)
+    points = degradation_curve(table, "rate", settings=settings).points
+    assert [point.value for point in points] == [pytest.approx(2 / 3), pytest.approx(2 / 5)]
+
+
+def test_limits_stay_on_an_assumed_scale():
+    """Scores that all lie in [0, 1] are taken to be on that scale, and so are their limits."""
+    table = make_table({"a": constant(0.7, 1), "b": constant(1.0, 1)})
+    (point,) = degradation_curve(table, "quality").points
+    assert (point.value, point.low, point.high) == (0.85, 0, 1)
+    stated = Settings(quality_scale=(0.5, 2))
+    (point,) = degradation_curve(table, "quality", settings=stated).points
+    assert (point.low, point.high) == (0.5, 2)
+
+
+def test_limits_off_any_scale_are_those_of_t():
+    """Scores on an unknown scale are not cut at what was seen."""
+    table = make_table({"a": constant(7, 1), "b": constant(10, 1)})
+    (point,) = degradation_curve(table, "quality").points
+    low, high = stats.t.interval(0.95, 1, 8.5, 1.5)
+    assert (point.low, point.high) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_runs_that_agree_are_not_certain():
+    """Four runs that all have 5.0 in one of two buckets give no limits there, and it is said."""
+    level = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
+    table = make_table({name: {"quality": [5.0, y]} for name, y in level.items()})
+    curve = degradation_curve(table, "quality")
+    first, second = curve.points
+    assert (first.value, first.std_error, first.low, first.high) == (5.0, None, None, None)
+    assert None not in (second.std_error, second.low, second.high)
+    assert any(
+        warning.startswith("In 1 of 2 buckets all runs have the same value, so no interval")
+        for warning in curve.warnings
+    )
+    apart = degradation_curve(table, "quality", settings=Settings(bucket=2))
+    assert not any("no interval" in warning for warning in apart.warnings)
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0, 0.1, 0.3, 0.7, 1.0]), min_size=1, max_size=6), min_size=1
+    ),
+    st.sampled_from([None, (0.0, 1.0), (0.2, 0.8), (-3.0, 9.0)]),
+    st.sampled_from(["turn", "progress"]),
+)
+def test_a_value_lies_in_its_interval(runs, scale, axis):
+    """No limit is on the wrong side of its value, on any scale, right or wrong; and if there is an
+    interval it has a width."""
+    table = make_table({str(i): {"quality": y} for i, y in enumerate(runs)})
+    settings = Settings(axis=axis, bucket=3, quality_scale=scale)
+    for point in degradation_curve(table, "quality", settings=settings).points:
+        if point.low is not None:
+            assert point.low <= point.value <= point.high
+            assert point.low < point.high
+        else:
+            assert point.std_error is point.high is None
 
 
 def test_event_axis_counts_from_the_first_turn_after():

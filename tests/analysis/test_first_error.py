@@ -242,13 +242,13 @@ def test_scale_sets_the_default_threshold():
 
 
 def test_no_threshold_no_result():
-    """Constant scores on an unknown scale give no threshold: runs are counted out and it says so;
+    """Scores on an unknown scale give no threshold: runs are counted out and it says so;
     with a threshold given they count."""
     table = make_table({"a": {"quality": [7] * 6}, "b": {}})
     found = time_to_first_error(table, "rolling_quality")
     assert found.n_excluded == {"run without a turn": 1, "no threshold to go by": 1}
     assert (found.n_runs, found.quantiles, first_bad_turn(table)) == (0, (), None)
-    assert "no width" in found.why
+    assert "(--threshold X) or the scale (--scale LOW HIGH)" in found.why
     given = time_to_first_error(table, "rolling_quality", settings=Settings(threshold=8))
     assert given.first_turn == 5
 

@@ -168,7 +168,7 @@ def test_band_of_one_bucket_is_the_t_interval():
     rng = np.random.default_rng(2)
     values, run = rng.normal(size=30), np.arange(30)
     bucket = np.zeros(30, dtype=int)
-    band = simultaneous_band(values, run, bucket, rng=rng)
+    band = simultaneous_band(cell_means(values, run, bucket), rng=rng)
     assert_same(band, mean_curve(values, run, bucket))
 
 
@@ -177,7 +177,7 @@ def test_band_of_few_runs_is_bonferronis():
     rng = np.random.default_rng(3)
     values, run = rng.normal(size=5 * 8), np.repeat(np.arange(5), 8)
     bucket = np.tile(np.arange(8), 5)
-    band = simultaneous_band(values, run, bucket, rng=rng)
+    band = simultaneous_band(cell_means(values, run, bucket), rng=rng)
     assert_same(band, mean_curve(values, run, bucket, level=1 - 0.05 / 8))
 
 
@@ -188,8 +188,8 @@ def test_band_of_identical_buckets_needs_no_correction():
     run, bucket = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
     together = np.repeat(rng.normal(size=n), m)
     apart = rng.normal(size=n * m)
-    narrow = simultaneous_band(together, run, bucket, rng=rng, resamples=20_000)
-    wide = simultaneous_band(apart, run, bucket, rng=rng, resamples=20_000)
+    narrow = simultaneous_band(cell_means(together, run, bucket), rng=rng, resamples=20_000)
+    wide = simultaneous_band(cell_means(apart, run, bucket), rng=rng, resamples=20_000)
     t_narrow = (narrow.high - narrow.value) / narrow.std_error
     t_wide = (wide.high - wide.value) / wide.std_error
     # Monte-Carlo error of a 0.95 quantile from 20,000 draws is about 0.02 here.
@@ -202,8 +202,8 @@ def test_lower_band_is_one_sided():
     rng = np.random.default_rng(6)
     values, run = rng.normal(size=20 * 4), np.repeat(np.arange(20), 4)
     bucket = np.tile(np.arange(4), 20)
-    low = simultaneous_band(values, run, bucket, rng=rng, side="low")
-    both = simultaneous_band(values, run, bucket, rng=rng)
+    low = simultaneous_band(cell_means(values, run, bucket), rng=rng, side="low")
+    both = simultaneous_band(cell_means(values, run, bucket), rng=rng)
     assert np.isinf(low.high).all()
     assert (low.low > both.low).all()
 
@@ -286,7 +286,7 @@ def test_band_covers_everywhere_as_often_as_it_says(n_runs):
     n_sets, held, pointwise = 1_000, 0, 0
     for _ in range(n_sets):
         values, run, bucket = simulated(rng, n_runs, 60)
-        band = simultaneous_band(values, run, bucket, rng=rng, resamples=500)
+        band = simultaneous_band(cell_means(values, run, bucket), rng=rng, resamples=500)
         held += bool(((band.low <= 0.7) & (band.high >= 0.7)).all())
         curve = mean_curve(values, run, bucket)
         pointwise += bool(((curve.low <= 0.7) & (curve.high >= 0.7)).all())

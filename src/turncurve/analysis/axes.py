@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.run_lengths import last_turns
 from turncurve.analysis.settings import Axis, Settings
 from turncurve.table import TurnTable
 
@@ -18,6 +19,8 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 
 PARTS_OF_PROGRESS = 10
+MOST_PARTS = 1_000
+"""Of progress. A run is in every one of them, so their number times that of the runs is held."""
 MOST_BUCKETS = 20
 MOST_SINGLE_TURNS = 30
 
@@ -29,7 +32,7 @@ class Place:
     """Where each turn stands on an axis.
 
     Attributes:
-        x: Shape (n_turns,), NaN for a turn that has no place on it.
+        x: Shape (n_turns,), NaN for a turn that has no place on it; by progress, where it ends.
         reach: How far along the axis each run was followed; shape (n_runs,), NaN if not at all.
         off_axis: True for runs that can have no place on it; shape (n_runs,).
         reason: Why those runs have none.
@@ -41,6 +44,17 @@ class Place:
     off_axis: NDArray[np.bool_]
     reason: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Turns by bucket, one entry for each pair of a turn and a bucket that it lies in."""
+
+    rows: IntArray
+    """Position of the turn in the table."""
+    bucket: IntArray
+    share: FloatArray
+    """Share of the turn that lies in the bucket: above 0, at most 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,22 +100,49 @@ def default_width(axis: Axis, x: FloatArray) -> int:
     return _round_width(span / MOST_BUCKETS, least=1 if from_zero else 5)
 
 
-def bucket_of(axis: Axis, x: FloatArray, width: int) -> IntArray:
-    """The number of the bucket that each place lies in; places must not be NaN."""
-    if axis == "turn":
-        return np.asarray((x - 1) // width, dtype=np.int64)
-    if axis == "tokens":
-        return np.asarray(np.maximum(np.ceil(x / width) - 1, 0), dtype=np.int64)
+def into_buckets(table: TurnTable, axis: Axis, x: FloatArray, rows: IntArray, width: int) -> Parts:
+    """The bucket of each turn; by progress every bucket that it covers a part of.
+
+    Turn t of a run that ends with turn L covers (t - 1) / L to t / L of it, so a run of 4 turns is
+    in each of 10 buckets.
+
+    Args:
+        table: The runs.
+        axis: What they are laid along.
+        x: The place of each turn; shape (n_turns,).
+        rows: Turns of the table, none of which has NaN as its place.
+        width: Width of a bucket in the axis's unit; on "progress" the number of parts.
+    """
     if axis == "progress":
-        return np.asarray(np.floor(x * width + _ROUNDING), dtype=np.int64)
-    return np.asarray(x // width, dtype=np.int64)
+        return _parts_of_progress(table, rows, width)
+    at = x[rows]
+    if axis == "turn":
+        bucket = (at - 1) // width
+    elif axis == "tokens":
+        bucket = np.maximum(np.ceil(at / width) - 1, 0)
+    else:
+        bucket = at // width
+    return Parts(rows=rows, bucket=bucket.astype(np.int64), share=np.ones(len(rows)))
+
+
+def _parts_of_progress(table: TurnTable, rows: IntArray, n_parts: int) -> Parts:
+    """Counted in parts of which a turn has `n_parts` and a bucket as many as the run has turns."""
+    length = last_turns(table)[table.run[rows]]
+    end = table.turn[rows] * n_parts
+    first, last = (end - n_parts) // length, (end - 1) // length
+    n_buckets = last - first + 1
+    turn = np.repeat(np.arange(len(rows)), n_buckets)
+    bucket = first[turn] + np.arange(len(turn)) - (np.cumsum(n_buckets) - n_buckets)[turn]
+    start_inside = np.maximum(end[turn] - n_parts, bucket * length[turn])
+    end_inside = np.minimum(end[turn], (bucket + 1) * length[turn])
+    return Parts(rows=rows[turn], bucket=bucket, share=(end_inside - start_inside) / n_parts)
 
 
 def bounds_of(axis: Axis, bucket: int, width: int, x: FloatArray) -> Bounds:
     """What a bucket covers, cut to what was observed.
 
-    By turn and by offset both ends belong to the bucket. By tokens it holds places above its start
-    up to its end; by progress places from its start up to, without, its end.
+    By turn and by offset both ends belong to the bucket. By tokens and by progress it holds places
+    above its start up to its end.
     """
     if axis == "progress":
         return Bounds(start=bucket / width, end=(bucket + 1) / width, partial=False)
@@ -138,9 +179,9 @@ def _by_tokens(table: TurnTable, settings: Settings) -> Place:  # noqa: ARG001
 
 
 def _by_progress(table: TurnTable, settings: Settings) -> Place:  # noqa: ARG001
-    last = _highest(table, table.turn.astype(np.float64))
+    last = last_turns(table)
     return Place(
-        x=(table.turn - 1) / last[table.run],
+        x=table.turn / last[table.run],
         reach=np.ones(table.n_runs),
         off_axis=np.zeros(table.n_runs, dtype=np.bool_),
         notes=("Progress counts from a run's own length, which is known only once it has ended.",),

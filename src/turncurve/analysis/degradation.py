@@ -9,7 +9,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from turncurve.analysis.axes import Place, bounds_of, bucket_of, default_width, place
+from turncurve.analysis.axes import (
+    MOST_PARTS,
+    Place,
+    bounds_of,
+    default_width,
+    into_buckets,
+    place,
+)
 from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
 from turncurve.analysis.quality import scale_of
@@ -112,9 +119,10 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A signal laid out along an axis: the rows that have both a value and a place.
+    """A signal laid out along an axis: the turns that have both a value and a place, by bucket.
 
-    Arrays of shape (n_rows,), except `rows`, which holds their positions in the table.
+    Arrays of shape (n_rows,), one entry for each pair of a turn and a bucket that it lies in;
+    `rows` holds the turns' positions in the table.
     """
 
     table: TurnTable
@@ -126,6 +134,8 @@ class Frame:
     run: NDArray[np.int64]
     bucket: NDArray[np.int64]
     values: FloatArray
+    weight: FloatArray
+    """How much the turn weighs within its run and bucket: above 0."""
     eligible: BoolArray
     """Shape (n_runs,): runs that the curve may be over."""
     excluded: Mapping[str, int]
@@ -141,7 +151,9 @@ def degradation_curve(
 ) -> Curve:
     """A signal's mean by bucket: over runs, of each run's mean within the bucket.
 
-    Every run weighs the same in a bucket, and the interval is a t interval over runs. Runs of
+    Within a run's bucket a rate is over all that its turns count in its denominator; other signals
+    are means over turns. By progress a turn counts in each bucket by the part of it there. Every
+    run weighs the same in a bucket, and the interval is a t interval over runs. Runs of
     sub-agents are left out: they belong to their parents. The balanced panel keeps the runs that
     reach at least as far as half of all runs do, and cuts the curve there, so that every point is
     over the same runs, missing values apart; it removes change of composition, and is itself
@@ -157,7 +169,7 @@ def degradation_curve(
 
     Raises:
         UnknownNameError: The table has no such column.
-        ValueError: The bucket is below 1.
+        ValueError: The bucket is below 1, or on "progress" above 1,000.
     """
     frame = lay_out(table, signal, settings or Settings())
     if panel == "active":
@@ -220,19 +232,22 @@ def _named_turns(table: TurnTable) -> NDArray[np.int64]:
     if not len(turns):
         return turns
     named = np.unique(np.concatenate(([1], turns - 1, turns, turns + 1)))
-    return named[(named >= 1) & (named <= turns[-1])]
+    return np.asarray(named[(named >= 1) & (named <= turns[-1])])
 
 
 def lay_out(table: TurnTable, signal: str, settings: Settings) -> Frame:
-    """Find the rows that have a value and a place on the axis, and their buckets."""
+    """Find the turns that have a value and a place on the axis, and their buckets."""
     if signal not in table.columns:
         raise UnknownNameError("signal", signal, table.columns)
     if settings.bucket is not None and settings.bucket < 1:
         raise ValueError(f"bucket: wanted at least 1, got {settings.bucket!r}")
+    if settings.axis == "progress" and (settings.bucket or 0) > MOST_PARTS:
+        raise ValueError(f"bucket: wanted at most {MOST_PARTS:,} parts, got {settings.bucket!r}")
     own = own_runs(table)
     placed = place(table, settings)
-    column = table.columns[signal]
-    rows = np.flatnonzero(own[table.run] & ~np.isnan(column) & ~np.isnan(placed.x))
+    column, weight = table.columns[signal], turn_weights(table, signal)
+    known = own[table.run] & ~np.isnan(column) & (weight > 0) & ~np.isnan(placed.x)
+    rows = np.flatnonzero(known)
     width = settings.bucket or default_width(settings.axis, placed.x[own[table.run]])
     with_value = np.zeros(table.n_runs, dtype=np.bool_)
     with_value[table.run[rows]] = True
@@ -244,19 +259,40 @@ def lay_out(table: TurnTable, signal: str, settings: Settings) -> Frame:
         placed.reason: off_axis,
         "run without a value of the signal": own & ~without_turn & ~off_axis & ~with_value,
     }
+    parts = into_buckets(table, settings.axis, placed.x, rows, width)
     return Frame(
         table=table,
         signal=signal,
         settings=settings,
         place=placed,
         width=width,
-        rows=rows,
-        run=table.run[rows],
-        bucket=bucket_of(settings.axis, placed.x[rows], width),
-        values=column[rows],
+        rows=parts.rows,
+        run=table.run[parts.rows],
+        bucket=parts.bucket,
+        values=column[parts.rows],
+        weight=weight[parts.rows] * parts.share,
         eligible=with_value,
         excluded=excluded_counts(reasons),
     )
+
+
+def turn_weights(table: TurnTable, signal: str) -> FloatArray:
+    """How much each turn weighs in a signal's mean over turns of one run: a rate's denominator.
+
+    1 where turns weigh the same, as they do in a run that gives the rate of its turns and of no
+    turn the denominator. Else NaN or 0 where the turn has no denominator, and so no value.
+
+    Returns:
+        Shape (n_turns,).
+    """
+    info = table.info.get(signal)
+    weight = table.columns.get(info.weight) if info and info.weight else None
+    if weight is None:
+        return np.ones(len(table.turn))
+    counted = ~np.isnan(table.columns[signal]) & (weight > 0)
+    told = np.bincount(table.run[counted], minlength=table.n_runs) > 0
+    weights: FloatArray = np.where(told[table.run], weight, 1.0)
+    return weights
 
 
 def curve_over(
@@ -304,10 +340,11 @@ def _fitted(frame: Frame, chosen: BoolArray, unit: Unit) -> MeanCurve:
         frame.values[chosen],
         run,
         frame.bucket[chosen],
+        weights=frame.weight[chosen],
         cluster=_scenario_codes(frame.table)[run] if unit == "scenario" else None,
         level=frame.settings.level,
     )
-    return within_scale(curve, *scale_of(frame.table, frame.signal))
+    return within_scale(curve, *scale_of(frame.table, frame.signal, frame.settings))
 
 
 _LEFT_OUT = {
@@ -349,7 +386,7 @@ def _points(frame: Frame, curve: MeanCurve) -> tuple[CurvePoint, ...]:
                 n_runs=int(curve.n_runs[i]),
                 n_turns=int(curve.n_turns[i]),
                 value=float(curve.value[i]),
-                std_error=none_if_nan(curve.std_error[i]),
+                std_error=None if np.isnan(curve.low[i]) else float(curve.std_error[i]),
                 low=none_if_nan(curve.low[i]),
                 high=none_if_nan(curve.high[i]),
                 partial=bounds.partial,
@@ -381,11 +418,21 @@ def _estimand(frame: Frame, panel: Panel, segment: Segment | None) -> str:
 
 
 def _warnings(curve: MeanCurve) -> tuple[str, ...]:
-    alone, n = int((curve.n_units < 2).sum()), len(curve.bucket)
-    if not alone:
-        return ()
-    where = "No bucket has" if alone == n else f"In {alone} of {n} buckets there is not"
-    return (f"{where} a second run, so no interval: the turns of one run are no replicates.",)
+    n, warnings = len(curve.bucket), []
+    alone = int((curve.n_units < 2).sum())
+    if alone:
+        where = "No bucket has" if alone == n else f"In {alone} of {n} buckets there is not"
+        warnings.append(
+            f"{where} a second run, so no interval: the turns of one run are no replicates."
+        )
+    agreed = int(((curve.n_units > 1) & np.isnan(curve.low)).sum())
+    if agreed:
+        where = "In every bucket" if agreed == n else f"In {agreed} of {n} buckets"
+        warnings.append(
+            f"{where} all runs have the same value, so no interval: how far runs differ can't be "
+            "told from runs that don't."
+        )
+    return tuple(warnings)
 
 
 def _repeated(frame: Frame, chosen: BoolArray, by_run: MeanCurve) -> tuple[str]:

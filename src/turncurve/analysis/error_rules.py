@@ -37,7 +37,7 @@ class RuleTest:
 
 
 def _rolling_quality(table: TurnTable, settings: Settings) -> RuleTest:
-    picked = pick_quality(table)
+    picked = pick_quality(table, settings)
     threshold, chosen = _threshold(picked, settings)
     return RuleTest(
         signal=picked.name,
@@ -50,7 +50,7 @@ def _rolling_quality(table: TurnTable, settings: Settings) -> RuleTest:
 
 
 def _low_quality(table: TurnTable, settings: Settings) -> RuleTest:
-    picked = pick_quality(table)
+    picked = pick_quality(table, settings)
     threshold, chosen = _threshold(picked, settings)
     scored = picked.source == "rubric"
     return RuleTest(
@@ -68,7 +68,10 @@ def _threshold(picked: QualitySignal, settings: Settings) -> tuple[float | None,
         return settings.threshold, f"the threshold {settings.threshold:g} was given"
     threshold = default_threshold(picked)
     if threshold is None:
-        return None, "no threshold was given, and the scale has no width to take one from"
+        return None, (
+            "no threshold was given, and without a scale there is none by default: name the "
+            "threshold (--threshold X) or the scale (--scale LOW HIGH)"
+        )
     return threshold, f"the threshold {threshold:g} is 0.7 of the way up the scale, by convention"
 
 

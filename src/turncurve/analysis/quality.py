@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.settings import Settings
 from turncurve.table import TurnTable
 
 Source: TypeAlias = Literal["grades", "rubric", "tool_success", "none"]
@@ -21,7 +22,7 @@ class QualitySignal:
         name: Column of the turn table; None where nothing can stand for quality.
         source: What it comes from.
         why: A sentence for people.
-        low: Lowest value of its scale, or of the data where the scale is not known.
+        low: Lowest value of its scale; None where the scale is not known.
         high: Highest value, likewise.
         better: The good direction of the column itself.
     """
@@ -34,8 +35,15 @@ class QualitySignal:
     better: Literal["high", "low"] | None = None
 
 
-def pick_quality(table: TurnTable) -> QualitySignal:
-    """The best quality signal that the table has: grades, else rubric score, else tool success."""
+def pick_quality(table: TurnTable, settings: Settings | None = None) -> QualitySignal:
+    """The best quality signal that the table has: grades, else rubric score, else tool success.
+
+    Args:
+        table: The runs.
+        settings: May state the rubric's scale. Else it is the one that the files state; where they
+            state none, scores that all lie in [0, 1] are taken to be on that scale, and the scale
+            of any others is not known.
+    """
     graded = _n_known(table, "error")
     if graded:
         return QualitySignal(
@@ -47,7 +55,7 @@ def pick_quality(table: TurnTable) -> QualitySignal:
             better="low",
         )
     if _n_known(table, "quality"):
-        return _rubric(table)
+        return _rubric(table, settings)
     answered = _n_known(table, "tool_success")
     if answered:
         return QualitySignal(
@@ -83,27 +91,29 @@ def default_threshold(picked: QualitySignal) -> float | None:
     """The rolling mean below which quality counts as bad where nobody says: 0.7 of the way up.
 
     That is 0.7 on a scale from 0 to 1, and 2.8 on one from 0 to 4. It is a convention, not a
-    finding. None where the scale has no width.
+    finding. None where the scale is not known.
     """
-    if picked.low is None or picked.high is None or not picked.high > picked.low:
+    if picked.low is None or picked.high is None:
         return None
     return picked.low + 0.7 * (picked.high - picked.low)
 
 
-def scale_of(table: TurnTable, signal: str) -> tuple[float | None, float | None]:
-    """Lowest and highest value that a signal can have, as far as they are known for sure."""
+def scale_of(
+    table: TurnTable, signal: str, settings: Settings | None = None
+) -> tuple[float | None, float | None]:
+    """Lowest and highest value that a signal can have, as far as they are known or assumed.
+
+    For "quality" that is the scale that `pick_quality` goes by, never what the data span.
+
+    Args:
+        table: The runs.
+        signal: A column.
+        settings: May state the scale of "quality".
+    """
+    if signal == "quality":
+        return _rubric_scale(table, settings).limits
     info = table.info.get(signal)
-    low, high = (info.low, info.high) if info else (None, None)
-    stated = _stated_scale(table) if signal == "quality" else None
-    return stated or (low, high)
-
-
-def _stated_scale(table: TurnTable) -> tuple[float, float] | None:
-    runs = table.runs
-    stated = ~np.isnan(runs.quality_low) & ~np.isnan(runs.quality_high)
-    if not stated.any():
-        return None
-    return float(runs.quality_low[stated].min()), float(runs.quality_high[stated].max())
+    return (info.low, info.high) if info else (None, None)
 
 
 def _n_known(table: TurnTable, name: str) -> int:
@@ -111,26 +121,46 @@ def _n_known(table: TurnTable, name: str) -> int:
     return 0 if column is None else int(np.count_nonzero(~np.isnan(column)))
 
 
-def _rubric(table: TurnTable) -> QualitySignal:
-    column = table.columns["quality"]
+def _rubric(table: TurnTable, settings: Settings | None) -> QualitySignal:
     scored = _n_known(table, "quality")
-    low, high, scale = _scale(table, column)
+    scale = _rubric_scale(table, settings)
+    low, high = scale.limits
+    where = (
+        f"a scale {scale.why}" if low is None else f"a scale from {low:g} to {high:g} ({scale.why})"
+    )
     return QualitySignal(
         name="quality",
         source="rubric",
-        why=f"quality is the rubric score of {scored:,} turns, on a scale from {low:g} to {high:g} "
-        f"({scale})",
+        why=f"quality is the rubric score of {scored:,} turns, on {where}",
         low=low,
         high=high,
         better="high",
     )
 
 
-def _scale(table: TurnTable, column: NDArray[np.float64]) -> tuple[float, float, str]:
-    lowest, highest = float(np.nanmin(column)), float(np.nanmax(column))
-    stated = _stated_scale(table)
-    if stated is not None:
-        return *stated, "as given"
-    if lowest >= 0 and highest <= 1:
-        return 0.0, 1.0, "assumed, as all scores lie in it"
-    return lowest, highest, "the lowest and highest score seen, as no scale is given"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scale:
+    limits: tuple[float, float] | tuple[None, None]
+    why: str
+
+
+def _rubric_scale(table: TurnTable, settings: Settings | None) -> _Scale:
+    """As the user states it, else as all files that state one do, else 0 to 1 if scores allow."""
+    column = table.column("quality")
+    runs = table.runs
+    stated = {
+        (low, high)
+        for low, high in zip(runs.quality_low.tolist(), runs.quality_high.tolist(), strict=True)
+        if low < high
+    }
+    given = settings.quality_scale if settings else None
+    if given or len(stated) == 1:
+        low, high = given or stated.pop()
+        outside = int(np.count_nonzero((column < low) | (column > high)))
+        why = "as given" + (f"; {outside:,} scores lie outside it" if outside else "")
+        return _Scale(limits=(low, high), why=why)
+    if stated:
+        return _Scale(limits=(None, None), why="that is not known, as the files state several")
+    if np.nanmin(column, initial=0.0) >= 0 and np.nanmax(column, initial=1.0) <= 1:
+        return _Scale(limits=(0.0, 1.0), why="assumed, as all scores lie in it")
+    return _Scale(limits=(None, None), why="that is not known, as no file states it")

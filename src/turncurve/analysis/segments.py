@@ -37,7 +37,7 @@ def curves_by_segment(
 
 
 def _compacted(frame: Frame) -> NDArray[np.bool_]:
-    """Whether each row's cell of run and bucket has a compaction in it or before it."""
+    """Whether each entry's cell of run and bucket has a compaction in it or before it."""
     table = frame.table
     first = first_event_turns(table, "compaction")
     cells = np.stack([frame.run, frame.bucket], axis=1)

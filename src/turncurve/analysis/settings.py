@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -18,6 +19,8 @@ class Settings:
             counts tokens, on "progress" it is a number of equal parts.
         window: Graded turns in the rolling mean behind the first bad turn.
         threshold: The rolling mean below which a turn counts as bad, on the quality signal's scale.
+        quality_scale: Lowest and highest score that the rubric behind `quality` can give, where the
+            files do not say or are not right; None takes it from them.
         axis: What the curve runs along.
         event: Which kind of event the axis "event" counts from.
         level: Confidence level of every interval.
@@ -28,8 +31,17 @@ class Settings:
     bucket: int | None = None
     window: int = 5
     threshold: float | None = None
+    quality_scale: tuple[float, float] | None = None
     axis: Axis = "turn"
     event: str = "compaction"
     level: float = 0.95
     seed: int = 20_261_130
     resamples: int = 2_000
+
+    def __post_init__(self) -> None:
+        if self.quality_scale is not None:
+            low, high = self.quality_scale
+            if not -math.inf < low < high < math.inf:
+                raise ValueError(
+                    f"quality_scale: wanted two numbers, the lower first, got {self.quality_scale}"
+                )

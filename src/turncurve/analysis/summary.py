@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -99,8 +100,14 @@ def _known(table: TurnTable, name: str) -> NDArray[np.float64]:
 
 
 def _added(table: TurnTable, name: str) -> float | None:
-    known = _known(table, name)
-    return float(known.sum()) if len(known) else None
+    return _sum(_known(table, name))
+
+
+def _sum(known: NDArray[np.float64]) -> float | None:
+    """None where nothing is known, and where the sum is beyond what a number can hold."""
+    with np.errstate(over="ignore"):
+        total = float(known.sum())
+    return total if len(known) and math.isfinite(total) else None
 
 
 def _highest(table: TurnTable, name: str) -> float | None:
@@ -110,7 +117,8 @@ def _highest(table: TurnTable, name: str) -> float | None:
 
 def _mean(table: TurnTable, name: str) -> float | None:
     known = _known(table, name)
-    return float(known.mean()) if len(known) else None
+    total = _sum(known)
+    return None if total is None else total / len(known)
 
 
 def _whole(value: float | None) -> int | None:
@@ -119,8 +127,7 @@ def _whole(value: float | None) -> int | None:
 
 def _spent(table: TurnTable, name: str, total: NDArray[np.float64]) -> float | None:
     spent = run_amounts(table, name, total).value
-    known = ~np.isnan(spent)
-    return float(spent[known].sum()) if known.any() else None
+    return _sum(spent[~np.isnan(spent)])
 
 
 def _n_distinct(scenarios: NDArray[np.object_]) -> int | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from turncurve.analysis.axes import MOST_PARTS
 from turncurve.analysis.settings import Settings
 from turncurve.cli.options import Reading
 from turncurve.cli.outputs import write_text, write_whole
@@ -42,6 +43,7 @@ def make_report(
     with_text: bool,
 ) -> int:
     """Read, analyse, and write to each target; returns the number of unreadable records."""
+    _check(request.settings)
     with given_paths(paths) as files, given_paths(request.production) as production_files:
         runs = read_runs(files, request.reading)
         production = (
@@ -63,6 +65,11 @@ def make_report(
             if target != "-" and not request.reading.quiet:
                 click.echo(f"wrote {target}", err=True)
     return len(runs.problems)
+
+
+def _check(settings: Settings) -> None:
+    if settings.axis == "progress" and (settings.bucket or 0) > MOST_PARTS:
+        raise click.UsageError(f"--axis progress: wanted a --bucket of at most {MOST_PARTS:,}")
 
 
 def _json(report: Report) -> str:

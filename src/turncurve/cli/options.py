@@ -40,6 +40,20 @@ def finite(ctx: click.Context, param: click.Parameter, value: float | None) -> f
     raise click.BadParameter(f"wanted a finite number, got {value:g}", ctx, param)
 
 
+def rising(
+    ctx: click.Context, param: click.Parameter, value: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """Two numbers as they are.
+
+    Raises:
+        click.BadParameter: One is NaN or infinite, or the first is not below the second.
+    """
+    if value is None or -math.inf < value[0] < value[1] < math.inf:
+        return value
+    low, high = value
+    raise click.BadParameter(f"wanted LOW below HIGH, got {low:g} {high:g}", ctx, param)
+
+
 def _options(*options: Callable[[F], F]) -> Callable[[F], F]:
     def add(command: F) -> F:
         for option in reversed(options):
@@ -68,8 +82,8 @@ def curve_options(command: F) -> F:
         click.option(
             "--bucket",
             type=WholeNumber(min=1),
-            help="Turns in a bucket (tokens on --axis tokens, equal parts on --axis progress); "
-            "without it, chosen from the longest run.",
+            help="Turns in a bucket (tokens on --axis tokens, equal parts on --axis progress, at "
+            "most 1000); without it, chosen from the longest run.",
         ),
         click.option(
             "--window",
@@ -83,6 +97,15 @@ def curve_options(command: F) -> F:
             type=float,
             callback=finite,
             help="Quality below which the rolling mean counts as bad, on the signal's own scale.",
+        ),
+        click.option(
+            "--scale",
+            "quality_scale",
+            type=(float, float),
+            callback=rising,
+            metavar="LOW HIGH",
+            help="Lowest and highest score that the rubric behind `quality` can give; without it, "
+            "as the files state it, or 0 to 1 if all scores lie there.",
         ),
         click.option(
             "--axis",

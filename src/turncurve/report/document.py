@@ -135,7 +135,7 @@ def build_report(
     table, origin = _taken_apart(runs)
     settings = settings or Settings()
     level = settings.level
-    quality = pick_quality(table)
+    quality = pick_quality(table, settings)
     chosen = _chosen(table, quality.name, signals)
     return Report(
         origin=origin,

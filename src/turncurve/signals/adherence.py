@@ -119,6 +119,7 @@ ADHERENCE = Signal(
         unit="share",
         better="high",
         denominator="rules that apply to the turn",
+        weight="n_rules_applicable",
         low=0.0,
         high=1.0,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from turncurve.signals.base import FloatArray, Signal
+from turncurve.signals.base import Derive, FloatArray, Signal
 from turncurve.table import SignalInfo, TurnTable
 
 WINDOW = 10
@@ -65,6 +65,21 @@ def retry(table: TurnTable) -> FloatArray:
     """Share of a turn's actions that retry a transient failure; NaN in a turn without actions."""
     everything = np.ones(len(table.calls.row), dtype=bool)
     return _share_by_turn(table, everything, retries(table))
+
+
+def n_actions(table: TurnTable) -> FloatArray:
+    """Actions in each turn, retries among them; NaN in a turn without actions."""
+    return _count_by_turn(table, np.ones(len(table.calls.row), dtype=bool))
+
+
+def n_actions_counted(table: TurnTable) -> FloatArray:
+    """Actions in each turn that are no retry: what shares of repeats are of; NaN without any."""
+    return _count_by_turn(table, ~retries(table))
+
+
+def n_actions_with_result(table: TurnTable) -> FloatArray:
+    """As `n_actions_counted`, of the actions that have a result."""
+    return _count_by_turn(table, ~retries(table) & (table.calls.result_key != 0))
 
 
 def retries(table: TurnTable) -> BoolArray:
@@ -146,22 +161,51 @@ def _share_by_turn(table: TurnTable, kept: BoolArray, marked: BoolArray) -> Floa
     return share
 
 
-def _info(name: str, title: str, *, denominator: str, curve: bool = True) -> SignalInfo:
+def _count_by_turn(table: TurnTable, kept: BoolArray) -> FloatArray:
+    n = np.bincount(table.calls.row[kept], minlength=len(table.turn))
+    return np.where(n > 0, n, np.nan)
+
+
+def _info(
+    name: str, title: str, *, denominator: str, weight: str | None = None, curve: bool = True
+) -> SignalInfo:
     return SignalInfo(
         name=name,
         title=title,
         unit="share",
         better="low",
         denominator=denominator,
+        weight=weight,
         low=0.0,
         high=1.0,
         curve=curve,
     )
 
 
+def _count(name: str, title: str, derive: Derive) -> Signal:
+    info = SignalInfo(
+        name=name,
+        title=title,
+        unit="count",
+        denominator="turns with an action of the kind",
+        low=0.0,
+        curve=False,
+    )
+    return Signal(info=info, derive=derive)
+
+
+N_ACTIONS = _count("n_actions", "Actions", n_actions)
+N_ACTIONS_COUNTED = _count(
+    "n_actions_counted", "Actions that are no retry of a transient failure", n_actions_counted
+)
+N_ACTIONS_WITH_RESULT = _count(
+    "n_actions_with_result", "Actions with a result that are no retry", n_actions_with_result
+)
 _ACTIONS = "actions, retries of a transient failure left out"
 REPEATED_ACTION = Signal(
-    info=_info("repeated_action", "Repeated actions", denominator=_ACTIONS),
+    info=_info(
+        "repeated_action", "Repeated actions", denominator=_ACTIONS, weight="n_actions_counted"
+    ),
     derive=repeated_action,
 )
 REPEATED_ACTION_WINDOW = Signal(
@@ -174,7 +218,10 @@ REPEATED_ACTION_WINDOW = Signal(
 )
 REPEATED_ACTION_CONSECUTIVE = Signal(
     info=_info(
-        "repeated_action_consecutive", "Actions that repeat the one before", denominator=_ACTIONS
+        "repeated_action_consecutive",
+        "Actions that repeat the one before",
+        denominator=_ACTIONS,
+        weight="n_actions_counted",
     ),
     derive=repeated_action_consecutive,
 )
@@ -183,10 +230,17 @@ REPEATED_RESULT = Signal(
         "repeated_result",
         "Repeated actions with the same result",
         denominator="actions with a result, retries of a transient failure left out",
+        weight="n_actions_with_result",
     ),
     derive=repeated_result,
 )
 RETRY = Signal(
-    info=_info("retry", "Retries of a transient failure", denominator="actions", curve=False),
+    info=_info(
+        "retry",
+        "Retries of a transient failure",
+        denominator="actions",
+        weight="n_actions",
+        curve=False,
+    ),
     derive=retry,
 )

@@ -25,7 +25,8 @@ class MeanCurve:
     """One entry a bucket that has any value, in rising order; arrays of shape (n_buckets,).
 
     `std_error`, `df`, `low` and `high` are NaN where fewer than two units have a value: the turns
-    of one run are no replicates.
+    of one run are no replicates. Where the units agree `std_error` is 0, and `low` and `high` are
+    NaN: no spread says nothing of how sure the value is.
     """
 
     bucket: IntArray
@@ -52,22 +53,43 @@ class Cells:
     value: FloatArray
 
 
-def cell_means(values: ArrayLike, run: ArrayLike, bucket: ArrayLike) -> Cells:
+def cell_means(
+    values: ArrayLike, run: ArrayLike, bucket: ArrayLike, *, weights: ArrayLike | None = None
+) -> Cells:
     """The mean of each run within each bucket, over the turns that have a value.
 
     Args:
         values: The signal; shape (n_turns,), NaN where a turn has none.
         run: Which run a turn belongs to; integers, shape (n_turns,), in any order.
         bucket: Which bucket a turn belongs to; integers, shape (n_turns,).
+        weights: How much a turn weighs within its run and bucket: a rate's denominator, or the part
+            of the turn that lies in the bucket. Shape (n_turns,); a turn of weight 0 or NaN has no
+            value. Without weights, turns weigh the same.
     """
     y = np.asarray(values, dtype=np.float64)
-    known = ~np.isnan(y)
+    weight = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+    known = ~np.isnan(y) & (weight > 0)
+    y, weight = y[known], weight[known]
     buckets, runs, position = _pairs(
         np.asarray(bucket, dtype=np.int64)[known], np.asarray(run, dtype=np.int64)[known]
     )
-    n_turns = np.bincount(position, minlength=len(runs))
-    sums = np.bincount(position, weights=y[known], minlength=len(runs))
-    return Cells(run=runs, bucket=buckets, n_turns=n_turns.astype(np.int64), value=sums / n_turns)
+    n = len(runs)
+    n_turns = np.bincount(position, minlength=n).astype(np.int64)
+    return Cells(run=runs, bucket=buckets, n_turns=n_turns, value=_means(y, weight, position, n))
+
+
+def _means(values: FloatArray, weight: FloatArray, group: IntArray, n: int) -> FloatArray:
+    """The weighted mean of each of n groups, none of them empty.
+
+    It is kept between the group's lowest and highest value, which rounding may leave: the mean of
+    equal values is that value.
+    """
+    total = np.bincount(group, weights=weight, minlength=n)
+    mean = np.bincount(group, weights=weight * values, minlength=n) / total
+    lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
+    np.minimum.at(lowest, group, values)
+    np.maximum.at(highest, group, values)
+    return np.clip(mean, lowest, highest)
 
 
 def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -90,38 +112,45 @@ def mean_curve(
     run: ArrayLike,
     bucket: ArrayLike,
     *,
+    weights: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     level: float = 0.95,
 ) -> MeanCurve:
     """The mean of a signal by bucket: the mean over runs of each run's mean within the bucket.
 
-    Every run weighs the same within a bucket, however many of its turns lie there. The standard
-    error is SD / sqrt(n_runs) over the runs' means, with n_runs - 1 degrees of freedom. With
-    `cluster` it is CR2's (for a mean: each cluster's summed deviation, divided by
-    sqrt(1 - its share of the runs)) with Satterthwaite's degrees of freedom; with clusters of one
-    run each the two are the same.
+    Every run weighs the same within a bucket, however many of its turns lie there and whatever
+    these weigh. The standard error is SD / sqrt(n_runs) over the runs' means, with n_runs - 1
+    degrees of freedom. With `cluster` it is CR2's (for a mean: each cluster's summed deviation,
+    divided by sqrt(1 - its share of the runs)) with Satterthwaite's degrees of freedom; with
+    clusters of one run each the two are the same. Runs that agree have no limits.
 
     Args:
         values: The signal; shape (n_turns,), NaN where a turn has none.
         run: Which run a turn belongs to; integers, shape (n_turns,), in any order.
         bucket: Which bucket a turn belongs to; integers, shape (n_turns,).
+        weights: How much a turn weighs within its run and bucket, as for `cell_means`.
         cluster: Which cluster a turn's run belongs to (its scenario); integers, shape (n_turns,).
         level: Confidence level of the intervals, which are t intervals for each bucket by itself.
 
     References:
         Bell & McCaffrey (2002), Survey Methodology 28:169-181 (CR2 and its degrees of freedom).
     """
-    cells = cell_means(values, run, bucket)
+    cells = cell_means(values, run, bucket, weights=weights)
+    unit = cells.run if cluster is None else _cluster_of(cells.run, run, cluster)
+    return _curve_of(cells, unit, level)
+
+
+def _curve_of(cells: Cells, unit: IntArray, level: float) -> MeanCurve:
+    """The curve of some cells; `unit` is the independent unit that each belongs to."""
     buckets, at = np.unique(cells.bucket, return_inverse=True)
     n = len(buckets)
     n_runs = np.bincount(at, minlength=n)
-    value = np.bincount(at, weights=cells.value, minlength=n) / np.maximum(n_runs, 1)
-    unit = cells.run if cluster is None else _cluster_of(cells.run, run, cluster)
+    value = _means(cells.value, np.ones(len(at)), at, n)
     deviation = cells.value - value[at]
     # Runs that agree do so whatever rounding makes of their mean: a spread of 1e-17 is none.
     deviation[np.abs(deviation) <= _ROUNDING * np.abs(cells.value)] = 0.0
     n_units, std_error, df = _cr2(deviation, at, unit, n_runs)
-    half = t_quantile(level, df) * std_error
+    half = t_quantile(level, df) * np.where(std_error > 0, std_error, np.nan)
     return MeanCurve(
         bucket=buckets,
         n_runs=n_runs.astype(np.int64),
@@ -137,9 +166,7 @@ def mean_curve(
 
 
 def simultaneous_band(
-    values: ArrayLike,
-    run: ArrayLike,
-    bucket: ArrayLike,
+    cells: Cells,
     *,
     rng: np.random.Generator,
     level: float = 0.95,
@@ -153,12 +180,10 @@ def simultaneous_band(
     neighbouring buckets counts; the level of the smallest p is then turned back into a t
     multiplier for each bucket's own degrees of freedom. With one bucket this is the t interval.
     With fewer than 10 runs the correlation is not estimated and the band is Bonferroni's.
-    A bucket with fewer than two runs has no limits and takes no part.
+    A bucket with fewer than two runs, or whose runs agree, has no limits and takes no part.
 
     Args:
-        values: The signal; shape (n_turns,), NaN where a turn has none.
-        run: Which run a turn belongs to; integers, shape (n_turns,), in any order.
-        bucket: Which bucket a turn belongs to; integers, shape (n_turns,).
+        cells: From `cell_means`.
         rng: Source of randomness.
         level: Chance that the band holds everywhere.
         resamples: Number of draws.
@@ -168,10 +193,10 @@ def simultaneous_band(
         Westfall & Young (1993), Resampling-Based Multiple Testing (smallest p over positions);
         Chernozhukov, Chetverikov & Kato (2013), Annals of Statistics 41:2786-2819 (multipliers).
     """
-    curve = mean_curve(values, run, bucket, level=level)
-    usable = curve.df > 0
+    curve = _curve_of(cells, cells.run, level)
+    usable = (curve.df > 0) & (curve.std_error > 0)
     tails = 2 if side == "both" else 1
-    tail = _joint_tail(values, run, bucket, curve, rng, resamples, tails) / tails
+    tail = _joint_tail(cells, curve, usable, rng, resamples, tails) / tails
     half = np.full(len(curve.value), np.nan)
     half[usable] = stdtrit(curve.df[usable], 1 - tail) * curve.std_error[usable]
     high = curve.value + half if side == "both" else np.where(usable, np.inf, np.nan)
@@ -181,10 +206,11 @@ def simultaneous_band(
 def within_scale(curve: MeanCurve, low: float | None, high: float | None) -> MeanCurve:
     """The curve with limits that respect the scale of the signal.
 
-    Limits outside the scale are cut to it. Where all units agree on an end of a scale that is known
-    at both ends, the spread says nothing and the t interval would have no width; the other limit is
-    then Clopper and Pearson's for 0 of n units. That holds for any quantity on the scale, as one
-    with mean m above its lowest value 0 is 0 with a chance of at most 1 - m.
+    Limits outside the scale are cut to it, though never so far that a value which itself lies
+    outside is left out. Where all units agree on an end of a scale that is known at both ends, one
+    limit is that end and the other Clopper and Pearson's for 0 of n units. That holds for any
+    quantity on the scale, as one with mean m above its lowest value 0 is 0 with a chance of at
+    most 1 - m. Units that agree on any other value have no limits.
 
     Args:
         curve: From `mean_curve`.
@@ -196,11 +222,17 @@ def within_scale(curve: MeanCurve, low: float | None, high: float | None) -> Mea
         tail = (1 - curve.level) / 2
         room = (high - low) * (1 - tail ** (1 / curve.n_units))
         agreed = (curve.std_error == 0) & (curve.n_units > 1)
-        top, bottom = agreed & (curve.value == high), agreed & (curve.value == low)
-        lower[top] = high - room[top]
-        upper[bottom] = low + room[bottom]
+        near = _ROUNDING * (high - low)
+        top = agreed & (np.abs(curve.value - high) <= near)
+        bottom = agreed & (np.abs(curve.value - low) <= near)
+        lower[top], upper[top] = high - room[top], high
+        lower[bottom], upper[bottom] = low, low + room[bottom]
     least, most = -np.inf if low is None else low, np.inf if high is None else high
-    return replace(curve, low=np.clip(lower, least, most), high=np.clip(upper, least, most))
+    return replace(
+        curve,
+        low=np.minimum(np.clip(lower, least, most), curve.value),
+        high=np.maximum(np.clip(upper, least, most), curve.value),
+    )
 
 
 def _cluster_of(runs: IntArray, run: ArrayLike, cluster: ArrayLike) -> IntArray:
@@ -236,17 +268,14 @@ def _cr2(
 
 
 def _joint_tail(
-    values: ArrayLike,
-    run: ArrayLike,
-    bucket: ArrayLike,
+    cells: Cells,
     curve: MeanCurve,
+    usable: NDArray[np.bool_],
     rng: np.random.Generator,
     resamples: int,
     tails: int,
 ) -> float:
     """The p at which a bucket's interval must be taken for all to hold together."""
-    cells = cell_means(values, run, bucket)
-    usable = (curve.df > 0) & (curve.std_error > 0)
     n_used = int(usable.sum())
     alpha = 1 - curve.level
     runs, row = np.unique(cells.run, return_inverse=True)

@@ -16,6 +16,8 @@ class SignalInfo:
         unit: "share", "tokens", "usd", "count", or the rubric's own.
         better: The good direction; None where neither is.
         denominator: Over what a turn's value is taken; a turn without any is missing (NaN).
+        weight: Column that counts this denominator, for a rate whose turns differ in it: within a
+            bucket the rate is then over all that is counted there. None if turns weigh the same.
         low: Lowest possible value, None if unbounded or unknown.
         high: Highest possible value, None if unbounded or unknown.
         curve: True if the report draws a curve of it; False for plain counts behind other signals.
@@ -26,6 +28,7 @@ class SignalInfo:
     unit: str = ""
     better: Literal["high", "low"] | None = None
     denominator: str = "turns that have a value"
+    weight: str | None = None
     low: float | None = None
     high: float | None = None
     curve: bool = True
