@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from datetime import UTC, datetime
 from typing import Any
 
+LARGEST = 1e100
+"""A number beyond is no measure of anything, and its square would be no number."""
+MOST_TOKENS = 2**53
+"""Whole numbers up to here are exact as floats; no run has as many tokens."""
+MOST_TURNS = 1_000_000
+"""A turn's number beyond is no count of model calls; the longest runs known have some thousands."""
+
 
 def as_float(value: object) -> float | None:
-    """A finite number as float; None for anything else: NaN, infinity, a bool, text."""
+    """A number as float; None for anything else: NaN, beyond 1e100 either way, a bool, text."""
     # Asked of every number of a file, so the usual types are told first.
     if value is None or isinstance(value, bool):
         return None
@@ -21,7 +27,7 @@ def as_float(value: object) -> float | None:
             value = float(value)
         except OverflowError:
             return None
-    return value if math.isfinite(value) else None
+    return value if -LARGEST <= value <= LARGEST else None
 
 
 def as_int(value: object) -> int | None:
@@ -35,9 +41,9 @@ def as_int(value: object) -> int | None:
 
 
 def as_count(value: object) -> int | None:
-    """As `as_int`; None for a negative number too, which no count of tokens is."""
+    """As `as_int`; None too for a number below 0 or above 2**53, which no count of tokens is."""
     number = as_int(value)
-    return number if number is not None and number >= 0 else None
+    return number if number is not None and 0 <= number <= MOST_TOKENS else None
 
 
 def as_text(value: object) -> str:
@@ -47,16 +53,28 @@ def as_text(value: object) -> str:
     of each part are joined by newlines; parts without text (an image) give nothing. A mapping is
     one such part. Any other value is written as JSON.
     """
-    if value is None:
-        return ""
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
-        return "\n".join(text for text in map(as_text, value) if text)
-    if isinstance(value, dict):
-        part = value.get("text", value.get("content"))
-        return part if isinstance(part, str) else as_text(part)
-    return json.dumps(value)
+    texts, waiting = list[str](), [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += reversed(part)
+        elif isinstance(part, dict):
+            waiting.append(part.get("text", part.get("content")))
+        elif part is not None and (text := part if isinstance(part, str) else as_json(part)):
+            texts.append(text)
+    return "\n".join(texts)
+
+
+def as_json(value: object) -> str:
+    """The value as JSON; what JSON has no form for is written as Python does, within quotes."""
+    try:
+        return json.dumps(value, sort_keys=True, default=str)
+    except RecursionError:
+        return '"nested too deep"'
+    except (TypeError, ValueError):  # names that are no text; an int of thousands of digits
+        return json.dumps(ascii(type(value)))
 
 
 def as_name(value: object) -> str | None:
@@ -151,4 +169,4 @@ def as_arguments(value: object) -> dict[str, Any] | str:
         except (ValueError, RecursionError):
             return value
         return decoded if isinstance(decoded, dict) else value
-    return {} if value is None else json.dumps(value)
+    return {} if value is None else as_json(value)

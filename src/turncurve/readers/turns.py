@@ -7,7 +7,6 @@ stand together, the second pass holds one run at a time; where they do not, it h
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,15 +23,24 @@ from turncurve.readers._row_identity import IDENTITY, Key, RunIdentity, given_na
 from turncurve.readers._rows import PARQUET_MAGIC, Row, csv_header, parquet_has_column, rows
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
-from turncurve.readers.fields import as_float, as_int, parse_time
+from turncurve.readers.fields import (
+    LARGEST,
+    MOST_TOKENS,
+    MOST_TURNS,
+    as_float,
+    as_int,
+    as_json,
+    parse_time,
+)
 
 _TEXT = ("run", "condition", "scenario", "action", "started_at")
-_FLAGS = ("tool_error", "schema_valid")
+_SHARES = ("error", "adherence", "format_error")
+"""Measures that are a share, or true or false."""
 _TOKENS = ("context_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens")
 _OWN = frozenset(
     (
-        *("turn", *IDENTITY, *_TEXT, *_FLAGS, *_TOKENS),
-        *("quality", "cost_usd", "seconds", "compaction", "success"),
+        *("turn", *IDENTITY, *_TEXT, *_TOKENS),
+        *("quality", "tool_error", "schema_valid", "cost_usd", "seconds", "compaction", "success"),
     )
 )
 _EXPECTED = (
@@ -41,8 +49,7 @@ _EXPECTED = (
 )
 _INTERLEAVED = "the rows of runs are interleaved, so the whole file was held in memory"
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
-MOST_TURNS = 1_000_000
-"""A `turn` above is no turn of a run: the longest runs known have some thousands."""
+_WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _NO_COUNTER = "is it a time or a row's id? `turn` counts the model calls of one run, from 1"
 _ADD_ONE = (
     "turns count from 1: add 1 to every `turn` of the file if it counts from 0, "
@@ -95,7 +102,7 @@ def _run(name: str, group: list[Row], path: Path, on_problem: OnProblem) -> Run 
         _turn(index, one, measures, ignored)
         for index, one in zip(sorted(by_turn), cells, strict=True)
     )
-    compacted = [one.flag("compaction", any_number=True) for one in cells]
+    compacted = [one.flag("compaction") for one in cells]
     success = _success(name, cells)
     absent = absent_signals(turns, {n: f"the file gives no `{n}` for this run" for n in _EXPECTED})
     if all(flag is None for flag in compacted):
@@ -158,44 +165,64 @@ class _Cells:
     path: Path
     on_problem: OnProblem
 
-    def number(self, name: str, *, least: float | None = None) -> float | None:
+    def number(self, name: str, *, least: float = -LARGEST, most: float = LARGEST) -> float | None:
         value = self.row.get(name)
         if value is None:
             return None
         number = _number(value)
-        if number is not None and (least is None or number >= least):
+        if number is not None and least <= number <= most:
             return number
         if not _is_nan(value):
-            kind = "a number" if least is None else f"a number from {least:g}"
-            self.unusable(name, kind, value)
+            self.unusable(name, _wanted(value, number, least, most), value)
         return None
 
     def count(self, name: str) -> int | None:
         value = self.row.get(name)
-        if type(value) is int and 0 <= value < 2**63:
+        if type(value) is int and 0 <= value <= MOST_TOKENS:
             return value
-        number = self.number(name, least=0)
+        number = self.number(name, least=0, most=MOST_TOKENS - 1)
         return None if number is None else round(number)
 
-    def flag(self, name: str, *, any_number: bool = False) -> bool | None:
+    def flag(self, name: str) -> bool | None:
         value = self.row.get(name)
-        if value is None or isinstance(value, bool):
-            return value
-        if isinstance(value, str):
-            value = {"true": True, "yes": True, "false": False, "no": False}.get(
-                value.strip().lower(), value
-            )
-        number = _number(value)
-        if number in (0, 1) or (number is not None and any_number):
+        number = _truth(value)
+        if number in (0, 1):
             return bool(number)
-        if not _is_nan(value):
+        if value is not None and not _is_nan(value):
             self.unusable(name, "true or false, or 1 or 0,", value)
+        return None
+
+    def share(self, name: str) -> float | None:
+        value = self.row.get(name)
+        number = _truth(value)
+        if number is not None and 0 <= number <= 1:
+            return number
+        if value is not None and not _is_nan(value):
+            self.unusable(name, "true or false, or a share from 0 to 1,", value)
         return None
 
     def unusable(self, name: str, kind: str, value: object) -> None:
         reason = f"wanted {kind} as `{name}`, got {value!r:.80}"
         fix = "read as missing"
         self.on_problem(ReadError(self.path, reason, record=self.record, fix=fix, kept=True))
+
+
+def _wanted(value: object, number: float | None, least: float, most: float) -> str:
+    """What a cell should have held; limits that no one meets are named where they are left."""
+    if _is_numeric(value) and (number is None or number > most):
+        return f"a number from {least:g} to {most:.4g}"
+    return "a number" if least == -LARGEST else f"a number from {least:g}"
+
+
+def _is_numeric(value: object) -> bool:
+    return isinstance(value, int | float | Decimal)
+
+
+def _truth(value: object) -> float | None:
+    """A number, or true and false as 1 and 0; None for anything else."""
+    if isinstance(value, str):
+        return _WORDS.get(value.strip().lower())
+    return _number(value)
 
 
 def _number(value: object) -> float | None:
@@ -219,10 +246,12 @@ def _turn(index: int, cells: _Cells, measures: list[str], ignored: set[str]) -> 
     values = _values(cells)
     for name in measures:
         value = cells.row.get(name)
-        number = _number(value)
-        if number is not None:
-            values[name] = number
-        elif value is not None and not isinstance(value, float):
+        is_share = name in _SHARES
+        if _is_numeric(value) or (is_share and _truth(value) is not None):
+            number = cells.share(name) if is_share else cells.number(name)
+            if number is not None:
+                values[name] = number
+        elif value is not None:
             ignored.add(name)
     started_at = cells.row.get("started_at")
     return Turn(
@@ -241,8 +270,11 @@ def _turn(index: int, cells: _Cells, measures: list[str], ignored: set[str]) -> 
 
 def _values(cells: _Cells) -> dict[str, float]:
     """The signals that the format itself knows as columns, as far as a row gives them."""
-    given = {name: cells.flag(name) for name in _FLAGS}
-    known = {"quality": cells.number("quality"), **given}
+    known = {
+        "quality": cells.number("quality"),
+        "tool_error": cells.share("tool_error"),
+        "schema_valid": cells.flag("schema_valid"),
+    }
     return {name: float(value) for name, value in known.items() if value is not None}
 
 
@@ -262,7 +294,7 @@ def _action(value: object) -> str | None:
     """An action's key: its text, or the JSON of an action that is an object."""
     if value is None or isinstance(value, str):
         return value or None
-    return json.dumps(value, sort_keys=True, default=str)
+    return as_json(value)
 
 
 def _first(cells: list[_Cells], name: str) -> str | None:
