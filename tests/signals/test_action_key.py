@@ -48,6 +48,12 @@ def test_volatile_keys_white_space_and_slashes_do_not_tell_actions_apart() -> No
         ({"command": "ls   -l\n"}, {"command": "ls -l"}),
         ({"command": ["bash", "-lc", "ls  x"]}, {"command": ["bash", "-lc", "ls x"]}),
         ({"path": "/tmp/"}, {"path": "/tmp"}),
+        ({"filter": {"a": 1, "b": None}}, {"filter": {"a": 1}}),
+        ({"filter": {"b": None}}, {"filter": {}}),
+        ({"rows": [{"a": 1, "b": {"c": None}}]}, {"rows": [{"a": 1, "b": {}}]}),
+        ({"path": "caf\u00e9"}, {"path": "cafe\u0301"}),
+        ({"cmd": "ls caf\u00e9"}, {"cmd": "ls  cafe\u0301"}),
+        ({"caf\u00e9": ["\u00c5"]}, {"cafe\u0301": ["A\u030a"]}),
     ],
 )
 def test_the_same_action_in_other_words(one: dict[str, object], other: dict[str, object]) -> None:
@@ -65,11 +71,19 @@ def test_the_same_action_in_other_words(one: dict[str, object], other: dict[str,
         ({"id": 1}, {"id": 2}),
         ({"path": "/"}, {"path": ""}),
         ({"text": "a  b"}, {"text": "a b"}),
+        ({"channel": "c", "ts": "1.2"}, {"channel": "c", "ts": "1.3"}),
+        ({"n": "\u00b2"}, {"n": "2"}),
     ],
 )
 def test_another_action(one: dict[str, object], other: dict[str, object]) -> None:
     """These differ in what is done."""
     assert key(**one) != key(**other)
+
+
+def test_names_and_unparsed_arguments_are_composed_too() -> None:
+    """A tool's name, and arguments that did not parse, do not differ by how accents are written."""
+    composed = ToolCall(name="caf\u00e9", arguments="{\u00e9")
+    assert action_key(composed) == action_key(ToolCall(name="cafe\u0301", arguments="{e\u0301"))
 
 
 def test_the_tool_is_part_of_the_action() -> None:

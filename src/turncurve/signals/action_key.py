@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, TypeAlias
+from unicodedata import normalize
 
 from turncurve.model import ToolCall
 
@@ -16,13 +17,13 @@ JsonValue: TypeAlias = Any
 VOLATILE_KEYS = frozenset(
     {
         *("requestid", "traceid", "spanid", "correlationid", "invocationid", "idempotencykey"),
-        *("toolcallid", "callid", "tooluseid", "nonce", "timestamp", "ts", "requesttime"),
+        *("toolcallid", "callid", "tooluseid", "nonce", "timestamp", "requesttime"),
     }
 )
 """Argument names that differ from call to call and say nothing of what is done.
 
-They are compared in lower case and without `_` and `-`. A bare `id` is not among them: it often
-names what is acted on.
+They are compared in lower case and without `_` and `-`. A bare `id` is not among them, nor is `ts`:
+they often name what is acted on, as the `ts` of a Slack message does.
 """
 
 COMMAND_KEYS = frozenset({"command", "cmd"})
@@ -36,15 +37,16 @@ def canonical_action(call: ToolCall, *, volatile: frozenset[str] = VOLATILE_KEYS
     """The call's tool and arguments in one canonical form, as text.
 
     Arguments named in `volatile` and those that are null are dropped at every depth, names are
-    sorted, texts lose white space around them and slashes at their end, 1.0 equals 1. Deeper than
-    60 levels everything counts as the same. Arguments that did not parse are compared as text.
+    sorted, texts are in Unicode's NFC and lose white space around them and slashes at their end,
+    1.0 equals 1. Deeper than 60 levels everything counts as the same. Arguments that did not parse
+    are compared as text.
     """
     arguments = call.arguments
     if isinstance(arguments, str):
-        canonical: JsonValue = _one_space(arguments)
+        canonical: JsonValue = _one_space(_composed(arguments))
     else:
         canonical = _mapping(arguments, volatile, 0)
-    return f"{call.name.strip()}:{_JSON.encode(canonical)}"
+    return f"{_composed(call.name).strip()}:{_JSON.encode(canonical)}"
 
 
 def action_key(call: ToolCall, *, volatile: frozenset[str] = VOLATILE_KEYS) -> int:
@@ -75,7 +77,9 @@ def _mapping(value: Mapping[str, JsonValue], volatile: frozenset[str], depth: in
         plain = str(name).lower().replace("_", "").replace("-", "")
         if item is None or plain in volatile:
             continue
-        kept[str(name)] = _value(item, volatile, depth + 1, is_command=plain in COMMAND_KEYS)
+        kept[_composed(str(name))] = _value(
+            item, volatile, depth + 1, is_command=plain in COMMAND_KEYS
+        )
     return kept
 
 
@@ -83,7 +87,8 @@ def _value(
     value: JsonValue, volatile: frozenset[str], depth: int, *, is_command: bool = False
 ) -> JsonValue:
     if isinstance(value, str):
-        bare = _one_space(value) if is_command else value.strip()
+        text = _composed(value)
+        bare = _one_space(text) if is_command else text.strip()
         return bare.rstrip("/") or bare[:1]
     if isinstance(value, float):
         return int(value) if math.isfinite(value) and value.is_integer() else value
@@ -93,6 +98,10 @@ def _value(
         items = value if depth <= _DEEPEST else ("...",)
         return [_value(item, volatile, depth + 1, is_command=is_command) for item in items]
     return value if isinstance(value, int | None) else str(value)
+
+
+def _composed(text: str) -> str:
+    return normalize("NFC", text)
 
 
 def _one_space(text: str) -> str:
