@@ -459,7 +459,7 @@ def test_by_turn_lists_every_turn():
 
 
 def test_a_gap_in_all_runs_is_named_by_its_ends():
-    """Turns that no run has cost nothing: of a gap only the first and the last are in the series."""
+    """Turns that no run has cost nothing: of a gap only the two ends are in the series."""
     table = make_table({"a": {"quality": [1, 0.5, 0]}}, turns={"a": [2, 3, 10**15]})
     series, found = curve_by_turn(table, "quality"), reach(table)
     assert series.turn == found.turn == (1, 2, 3, 4, 10**15 - 1, 10**15)

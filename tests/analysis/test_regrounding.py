@@ -192,3 +192,16 @@ def test_one_run_gives_no_limit() -> None:
     assert result.turn is None
     assert result.band[0].low is None
     assert result.why == "turn 1: one run gives no lower limit"
+
+
+def test_adherence_is_over_the_rules_that_apply() -> None:
+    """A turn with one rule broken and one with nine kept are .9 of their rules, not .5."""
+    runs = {f"r{i}": {"adherence": [0, 1], "n": [1, 9]} for i in range(40)}
+    info = {"adherence": SignalInfo(name="adherence", title="", low=0, high=1, weight="n")}
+    found = regrounding_interval(
+        make_table(runs, info=info), target=0.8, settings=Settings(bucket=2)
+    )
+    (point,) = found.band
+    assert point.value == pytest.approx(0.9)
+    assert point.low == pytest.approx(0.9 * 0.05 ** (1 / 40))
+    assert found.turn == 2

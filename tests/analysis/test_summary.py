@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 
 from table_factory import make_table
@@ -109,3 +110,15 @@ def test_subagents_use_tokens_and_are_no_runs():
     assert (found.n_runs, found.n_subagent_runs, found.n_turns, found.max_turns) == (1, 1, 10, 1)
     assert (found.output_tokens, found.n_succeeded, found.n_failed) == (46, 1, 0)
     assert sum(found.exit_types.values()) == 1
+
+
+def test_sums_beyond_any_number_are_not_known():
+    """Amounts whose sum no number can hold give None, without an error and without a warning."""
+    columns = ("context_tokens", "output_tokens", "cost_usd", "n_tool_calls", "error")
+    table = make_table({"a": {name: [1.7e308, 1.7e308] for name in columns}, "b": {}})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = summarise(table)
+    assert (found.input_tokens, found.output_tokens, found.cost_usd) == (None, None, None)
+    assert (found.n_tool_calls, found.error_rate) == (None, None)
+    assert found.max_context_tokens == int(1.7e308)

@@ -91,6 +91,7 @@ def tables():
             actions={name: ["look", "look", "act"] * 10 for name in full},
             exit_type={"r0": "success_finish", "r1": "budget", "r4": "crash"},
             exit_text={"r0": "done", "r1": "limit"},
+            quality_scale=(-1.0, 1.0),
         ),
     }
 

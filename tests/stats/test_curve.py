@@ -216,13 +216,97 @@ def test_all_units_at_an_end_of_the_scale():
         assert_allclose([curve.low[0], curve.high[0]], [exact.low, exact.high], rtol=1e-9)
 
 
-def test_agreement_inside_or_off_the_scale_is_left_alone():
-    """Equal values inside a scale, or without a known scale, keep what their spread says."""
-    inside = mean_curve([0.5] * 4, np.arange(4), np.zeros(4))
-    assert_same(within_scale(inside, 0, 1), inside)
+def test_agreement_inside_or_off_the_scale_sets_no_limit():
+    """Equal values inside a scale, or without a known scale, have no limits, whatever rounding
+    makes of them; one run that differs gives the bucket limits again."""
+    inside = mean_curve([0.1 + 0.2, 0.3, 0.3, 0.3], np.arange(4), np.zeros(4))
     unknown = mean_curve([0.0] * 4, np.arange(4), np.zeros(4))
-    assert_same(within_scale(unknown, 0, None), unknown)
-    assert_same(within_scale(unknown, None, None), unknown)
+    for curve, low, high in ((inside, 0, 1), (unknown, 0, None), (unknown, None, None)):
+        found = within_scale(curve, low, high)
+        assert found.std_error[0] == 0
+        assert np.isnan([found.low[0], found.high[0]]).all()
+    apart = mean_curve([0.3, 0.3, 0.3, 0.3 + 1e-6], np.arange(4), np.zeros(4))
+    assert apart.low[0] < apart.value[0] < apart.high[0]
+
+
+def test_an_end_of_the_scale_is_met_up_to_rounding():
+    """Runs that reach the top but for rounding have the one-sided limit, and the value in it."""
+    values = [0.7, 0.1 * 7, 0.7, 0.7]
+    curve = within_scale(mean_curve(values, np.arange(4), np.zeros(4)), 0, 0.7)
+    assert curve.low[0] == pytest.approx(0.7 * clopper_pearson(4, 4).low)
+    assert curve.high[0] == pytest.approx(0.7)
+    assert curve.value[0] <= curve.high[0]
+
+
+def test_a_value_off_the_scale_stays_in_its_interval():
+    """A scale that the values contradict cuts limits to itself, but not past the value."""
+    curve = mean_curve([5.0, 6.0, 0.2, 0.4], [0, 1, 0, 1], [0, 0, 1, 1])
+    cut = within_scale(curve, 0, 1)
+    assert_array_equal(cut.value, curve.value)
+    assert (cut.low[0], cut.high[0]) == (0, 5.5)
+    assert (cut.low[1], cut.high[1]) == (0, 1)
+
+
+def test_the_mean_of_equal_values_is_that_value():
+    """Rounding moves no mean beyond its values, by turn or by run, weighted or not."""
+    rng = np.random.default_rng(3)
+    values, run = np.full(300, 0.1), np.repeat(np.arange(30), 10)
+    curve = mean_curve(values, run, np.zeros(300), weights=rng.random(300))
+    assert curve.value[0] == 0.1
+    assert curve.std_error[0] == 0
+
+
+def test_a_turn_weighs_by_its_denominator():
+    """One failed call of one and none of nine make .10 of a run; runs weigh the same still."""
+    rate, calls = [1.0, 0.0, 0.5, 0.5], [1.0, 9.0, 2.0, 2.0]
+    curve = mean_curve(rate, [0, 0, 1, 1], [0, 0, 0, 0], weights=calls)
+    assert_allclose(curve.value, [(0.1 + 0.5) / 2])
+    assert_allclose(curve.std_error, [0.2])
+    assert_array_equal(curve.n_turns, [4])
+
+
+def test_no_weight_is_no_value():
+    """A turn of weight 0 or NaN is in no mean and in no count."""
+    cells = cell_means([1.0, 0.5, 0.25, 0.0], [0] * 4, [0] * 4, weights=[2.0, 0.0, NAN, 2.0])
+    assert (cells.value[0], cells.n_turns[0]) == (0.5, 2)
+    assert len(mean_curve([1.0], [0], [0], weights=[0.0]).bucket) == 0
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
+def test_weights_by_another_name(seed, factor):
+    """Whole weights are that many turns of the same value, and a common factor changes nothing;
+    without weights all are 1."""
+    rng = np.random.default_rng(seed)
+    values, run, bucket = some_data(rng)
+    weight = rng.integers(1, 5, len(run))
+    found = mean_curve(values, run, bucket, weights=weight)
+    again = mean_curve(*(np.repeat(each, weight) for each in (values, run, bucket)))
+    assert_allclose(found.value, again.value, rtol=1e-9)
+    assert_allclose(found.low, again.low, rtol=1e-7, atol=1e-9)
+    assert_same(found, mean_curve(values, run, bucket, weights=weight * factor), rtol=1e-9)
+    assert_same(
+        mean_curve(values, run, bucket),
+        mean_curve(values, run, bucket, weights=np.full(len(run), factor)),
+        rtol=1e-9,
+    )
+
+
+def test_band_has_the_weights_of_its_cells():
+    """The band lies about the weighted curve, and a bucket whose runs agree takes no part in it."""
+    rng = np.random.default_rng(7)
+    run, bucket = np.repeat(np.arange(12), 6), np.tile([0, 0, 1, 1, 2, 2], 12)
+    values, weight = rng.normal(size=72), rng.integers(1, 9, 72)
+    values[bucket == 2] = 1.0
+    cells = cell_means(values, run, bucket, weights=weight)
+    band = simultaneous_band(cells, rng=np.random.default_rng(1))
+    curve = mean_curve(values, run, bucket, weights=weight)
+    assert_allclose(band.value, curve.value)
+    assert ((band.high - band.low)[:2] > (curve.high - curve.low)[:2]).all()
+    assert np.isnan([band.low[2], band.high[2]]).all()
+    kept = bucket < 2
+    cells = cell_means(values[kept], run[kept], bucket[kept], weights=weight[kept])
+    without = simultaneous_band(cells, rng=np.random.default_rng(1))
+    assert_allclose(band.low[:2], without.low)
 
 
 @given(st.floats(1e-6, 1e6), st.integers(2, 60))

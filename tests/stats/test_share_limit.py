@@ -233,3 +233,33 @@ def test_edges():
     assert len(lower_limits([np.nan], [0], [0], low=0, high=1).low) == 0
     with pytest.raises(ValueError, match="low below high"):
         lower_limits([1.0], [0], [0], low=1, high=1)
+
+
+def test_weights_of_turns():
+    """Equal weights change nothing, and a turn of weight 0 or NaN is none."""
+    rng = np.random.default_rng(8)
+    run, bucket = np.repeat(np.arange(30), 4), np.tile([0, 0, 1, 1], 30)
+    values = (rng.random(120) < 0.9).astype(float)
+    plain = lower_limits(values, run, bucket, low=0, high=1).low
+    same = lower_limits(values, run, bucket, low=0, high=1, weights=np.full(120, 3.0)).low
+    assert_allclose(same, plain, rtol=1e-12)
+    padded = lower_limits(
+        np.append(values, [0.0, 0.0]),
+        np.append(run, [0, 0]),
+        np.append(bucket, [0, 1]),
+        low=0,
+        high=1,
+        weights=np.append(np.ones(120), [0.0, np.nan]),
+    ).low
+    assert_allclose(padded, plain, rtol=1e-12)
+
+
+def test_uneven_weights_are_worth_fewer_turns():
+    """Where one turn of a run has nearly all of its weight, the run is worth that turn alone."""
+    rng = np.random.default_rng(9)
+    run, bucket = np.repeat(np.arange(40), 5), np.zeros(200, dtype=int)
+    values = (rng.random(200) < 0.9).astype(float)
+    heavy = np.tile([1e9, 1.0, 1.0, 1.0, 1.0], 40)
+    uneven = lower_limits(values, run, bucket, low=0, high=1, weights=heavy)
+    alone = lower_limits(values[::5], run[::5], bucket[::5], low=0, high=1)
+    assert_allclose(uneven.low, alone.low, rtol=1e-6)

@@ -125,12 +125,19 @@ def _band(frame: Frame) -> tuple[LowerPoint, ...]:
 
 def _limits(frame: Frame) -> tuple[MeanCurve, NDArray[np.float64]]:
     settings = frame.settings
-    low, high = scale_of(frame.table, frame.signal)
+    low, high = scale_of(frame.table, frame.signal, settings)
     if low is not None and high is not None:
         shares = lower_limits(
-            frame.values, frame.run, frame.bucket, low=low, high=high, level=settings.level
+            frame.values,
+            frame.run,
+            frame.bucket,
+            low=low,
+            high=high,
+            weights=frame.weight,
+            level=settings.level,
         )
-        return mean_curve(frame.values, frame.run, frame.bucket), shares.low
+        curve = mean_curve(frame.values, frame.run, frame.bucket, weights=frame.weight)
+        return curve, shares.low
     curve = simultaneous_band(
         cell_means(frame.values, frame.run, frame.bucket, weights=frame.weight),
         rng=np.random.default_rng(settings.seed),

@@ -53,6 +53,7 @@ def lower_limits(
     *,
     low: float,
     high: float,
+    weights: ArrayLike | None = None,
     level: float = 0.95,
 ) -> ShareLimits:
     """Lower limits of the mean over runs by bucket that hold in all buckets at once.
@@ -84,6 +85,8 @@ def lower_limits(
         bucket: Which bucket a turn belongs to; integers, shape (n_turns,).
         low: Lowest possible value.
         high: Highest possible value.
+        weights: How much a turn weighs within its run and bucket, as for `curve.cell_means`; uneven
+            weights make a run's turns worth fewer, (sum w)**2 / sum w**2.
         level: Chance that the limits hold everywhere.
 
     References:
@@ -93,7 +96,14 @@ def lower_limits(
     if not low < high:
         raise ValueError(f"lower_limits: wanted low below high, got {low!r} and {high!r}")
     share = (np.asarray(values, dtype=np.float64) - low) / (high - low)
-    buckets, usable, cells = _cells(share, np.asarray(run), np.asarray(bucket))
+    weight = np.ones(len(share)) if weights is None else np.asarray(weights, dtype=np.float64)
+    counted = ~np.isnan(share) & (weight > 0)
+    buckets, usable, cells = _cells(
+        share[counted],
+        np.asarray(run, dtype=np.int64)[counted],
+        np.asarray(bucket, dtype=np.int64)[counted],
+        weight[counted],
+    )
     limit = np.full(len(buckets), np.nan)
     if usable.any():
         limit[usable] = low + (high - low) * _limits(cells, level)
@@ -101,17 +111,17 @@ def lower_limits(
 
 
 def _cells(
-    share: FloatArray, run: NDArray[np.int64], bucket: NDArray[np.int64]
+    share: FloatArray, run: IntArray, bucket: IntArray, weight: FloatArray
 ) -> tuple[IntArray, NDArray[np.bool_], _Cells]:
     """All buckets with a value, those with two runs or more, and the cells of these."""
-    found = cell_means(share, run, bucket)
+    found = cell_means(share, run, bucket, weights=weight)
+    per_turn = cell_means(weight, run, bucket).value
+    turns = found.n_turns * per_turn / cell_means(weight, run, bucket, weights=weight).value
     buckets, at = np.unique(found.bucket, return_inverse=True)
     n_all = np.bincount(at, minlength=len(buckets))
     mean = np.bincount(at, weights=found.value, minlength=len(buckets)) / np.maximum(n_all, 1)
-    known = ~np.isnan(share)
-    around = np.full(len(share), np.nan)
-    around[known] = (share[known] - mean[np.searchsorted(buckets, bucket[known])]) ** 2
-    squares = cell_means(around, run, bucket)
+    around = (share - mean[np.searchsorted(buckets, bucket)]) ** 2
+    squares = cell_means(around, run, bucket, weights=weight)
     usable = n_all > 1
     kept = usable[at]
     position = (np.cumsum(usable) - 1)[at[kept]]
@@ -129,7 +139,7 @@ def _cells(
             n_runs=n,
             mean=np.clip(mean[usable], 0.0, 1.0),
             of_run=found.value[kept],
-            turns=1 / over_runs(1 / found.n_turns),
+            turns=1 / over_runs(1 / turns),
             turn_variance=over_runs(squares.value),
         ),
     )
