@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from turncurve.errors import NotEnoughDataError
+from turncurve.stats.chains import few_valued_chains, normal_chains
 from turncurve.stats.cusum import (
     calibrated_cusum,
     cusum_path,
-    false_alarm_if_correlated,
+    false_alarm_rate,
     page_sum,
 )
 
@@ -164,10 +165,22 @@ def test_mirror_image(values: list[float]) -> None:
 def test_correlated_neighbours_alarm_more_often() -> None:
     """The rate is .05 without correlation, and doubles about where neighbours correlate by .2."""
     rng = np.random.default_rng(9)
-    none = false_alarm_if_correlated(40, 0.0, rng=rng, sequences=1_000)
-    some = false_alarm_if_correlated(40, 0.2, rng=rng, sequences=1_000)
+    none = false_alarm_rate(normal_chains(0.0, shape=(1_000, 40), rng=rng), rng=rng)
+    some = false_alarm_rate(normal_chains(0.2, shape=(1_000, 40), rng=rng), rng=rng)
     assert none == pytest.approx(0.05, abs=0.021)
     assert some == pytest.approx(0.10, abs=0.03)
+
+
+def test_persistent_zeros_and_ones_alarm_far_more_often() -> None:
+    """Passes of .9 whose neighbours correlate by .51 alarm in about .4 of runs of 60 turns, where
+    normal values with that correlation alarm in about .2."""
+    rng = np.random.default_rng(10)
+    passes = (np.arange(100) < 90).astype(float)
+    chains = few_valued_chains(passes, 0.51, shape=(1_000, 60), rng=rng)
+    # 1,000 runs: a standard error of .016.
+    assert false_alarm_rate(chains, rng=rng) == pytest.approx(0.40, abs=0.05)
+    normal = normal_chains(0.51, shape=(1_000, 60), rng=rng)
+    assert false_alarm_rate(normal, rng=rng) == pytest.approx(0.21, abs=0.04)
 
 
 def test_equal_values_never_alarm() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from turncurve.errors import NotEnoughDataError
+from turncurve.stats.chains import held
 from turncurve.stats.window_rule import false_alarm_chance, rolling_mean, rule_times
 
 NAN = np.nan
@@ -147,6 +148,76 @@ def test_estimated_chance_is_near_the_true_one(scene, fall):
     ]
     # One set's estimate has an SD of about .06, so the mean of 20 one of about .013.
     assert_allclose(np.mean(found), true, atol=0.06)
+
+
+PASS_RATES = {
+    "alike": (lambda _, n: np.full(n, 0.9), 0.0),
+    "alike and persistent": (lambda _, n: np.full(n, 0.9), 0.5),
+    "different": (lambda rng, n: rng.beta(9, 1, n), 0.0),
+    "different and persistent": (lambda rng, n: rng.beta(9, 1, n), 0.4),
+    "two kinds of run": (lambda rng, n: np.where(rng.random(n) < 0.3, 0.6, 0.98), 0.0),
+}
+
+
+def passes(rng, scene, n_runs):
+    """Runs of 60 turns that pass or fail, at a rate that never changes; shape (n_runs, 60)."""
+    rates, correlation = PASS_RATES[scene]
+    rate = rates(rng, n_runs)
+    fresh = ((rng.random(n_runs) < rate).astype(float) for _ in range(60))
+    return np.stack(list(held(fresh, correlation, rng=rng)), axis=1)
+
+
+def chance_and_truth(scene, *, n_sets, n_runs):
+    """The estimated chance, averaged over data sets, and the true one."""
+    rng = np.random.default_rng(31)
+    truth = passes(rng, scene, 20_000).reshape(-1)
+    run, turn = np.repeat(np.arange(20_000), 60), np.tile(np.arange(1, 61), 20_000)
+    true = rule_times(truth, run, turn, n_runs=20_000, window=5, threshold=0.7).event.mean()
+    found = [
+        false_alarm_chance(
+            passes(rng, scene, n_runs).reshape(-1),
+            np.repeat(np.arange(n_runs), 60),
+            window=5,
+            threshold=0.7,
+            rng=rng,
+            n_draws=1_000,
+        )
+        for _ in range(n_sets)
+    ]
+    assert all(one.two_valued for one in found)
+    return np.mean([one.chance for one in found]), true
+
+
+@pytest.mark.parametrize("scene", PASS_RATES)
+def test_passes_fire_as_often_as_they_do(scene):
+    """From 400 runs that pass or fail, alike or not, persistent or not, the chance is within .1;
+    one noise for all runs would be .15 off and more."""
+    found, true = chance_and_truth(scene, n_sets=1, n_runs=400)
+    assert_allclose(found, true, atol=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", PASS_RATES)
+def test_passes_fire_as_often_as_they_do_in_many_data_sets(scene):
+    """From 50 runs, over 40 data sets, it is within .08 on average, and about .1 too high for runs
+    of two kinds, whose levels no shrinking keeps apart."""
+    found, true = chance_and_truth(scene, n_sets=40, n_runs=50)
+    # One set's estimate has an SD of about .09, so the mean of 40 one of about .014.
+    assert_allclose(found, true, atol=0.13 if scene == "two kinds of run" else 0.08)
+
+
+def test_two_values_on_another_scale_are_two_valued_too():
+    """Scores of 1 and 5 under a threshold of 3.8 are passes under .7."""
+    values, run = (
+        passes(np.random.default_rng(6), "different", 30).reshape(-1),
+        np.arange(1800) // 60,
+    )
+
+    def chance(scores, threshold):
+        rng = np.random.default_rng(1)
+        return false_alarm_chance(scores, run, window=5, threshold=threshold, rng=rng).chance
+
+    assert chance(values, 0.7) == chance(1 + 4 * values, 3.8)
 
 
 def test_longer_runs_fire_more_often():

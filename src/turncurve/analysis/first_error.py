@@ -18,7 +18,7 @@ from turncurve.errors import NotEnoughDataError, UnknownNameError
 from turncurve.stats.estimate import Estimate, absent, none_if_nan
 from turncurve.stats.proportion import wilson
 from turncurve.stats.survival import SurvivalCurve, Tie, kaplan_meier
-from turncurve.stats.window_rule import RuleTimes, false_alarm_chance, rule_times
+from turncurve.stats.window_rule import FalseAlarm, RuleTimes, false_alarm_chance, rule_times
 from turncurve.table import TurnTable
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -217,18 +217,27 @@ def _false_alarm(
         level=settings.level,
         method=(
             f"simulated runs: the level of a run's first {found.level_turns} graded turns and "
-            f"autoregressive noise (SD {found.noise_sd:.3g}, lag-1 correlation "
-            f"{found.correlation:.2f}); the interval is the simulation's own"
+            f"{_noise_in_words(found)}; the interval is the simulation's own"
         ),
         n_turns=found.n_turns,
         n_runs=found.n_runs,
         n_clusters=found.n_runs,
         assumptions=(
             f"a run's quality has not changed within its first {found.level_turns} graded turns",
-            "runs have the same noise",
+            "turns of runs resemble their neighbours alike"
+            if found.two_valued
+            else "runs have the same noise",
         ),
         seed=settings.seed,
         n_resamples=found.n_draws,
+    )
+
+
+def _noise_in_words(found: FalseAlarm) -> str:
+    if found.two_valued:
+        return f"a two-state Markov chain about it (lag-1 correlation {found.correlation:.2f})"
+    return (
+        f"autoregressive noise (SD {found.noise_sd:.3g}, lag-1 correlation {found.correlation:.2f})"
     )
 
 

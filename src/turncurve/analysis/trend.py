@@ -15,7 +15,8 @@ from turncurve.analysis.over_runs import mean_over_runs, share_of_runs
 from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.settings import Settings
 from turncurve.analysis.turn_quantiles import Quantile, turn_quantiles
-from turncurve.stats.cusum import Direction, calibrated_cusum, false_alarm_if_correlated
+from turncurve.stats.chains import few_valued_chains, normal_chains
+from turncurve.stats.cusum import Direction, calibrated_cusum, false_alarm_rate
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.lag_one import lag_one_correlation
 from turncurve.stats.slope import slopes_within
@@ -31,6 +32,10 @@ CORRELATED = 0.05
 """Correlation of neighbouring turns from which the false-alarm rate is worked out anew."""
 MOST_SIMULATED = 100
 """Longest run in that simulation; the rate hardly depends on the length."""
+SIMULATED = 400
+"""Runs in it."""
+FEW_VALUES = 5
+"""Signals of at most so many distinct values are simulated by holding values, others as normal."""
 
 FIRST = (
     *("quality", "error", "adherence", "schema_valid", "tool_error_rate"),
@@ -171,7 +176,12 @@ def _trend(table: TurnTable, info: SignalInfo, settings: Settings) -> Trend:
             alarms.append(Alarm(run=str(table.runs.id[r]), turn=int(alarm[i]), onset=onset))
     correlation = lag_one_correlation(run, turn, value, n_units=table.n_runs)
     n, n_alarmed = len(watched), len(alarms)
-    rate = _false_alarm_here(counts[watched], correlation, direction, rng)
+    rate = FALSE_ALARM
+    if n and correlation is not None and correlation >= CORRELATED:
+        n_turns = min(int(np.median(counts[watched])), MOST_SIMULATED)
+        of_watched = value[np.isin(run, watched)]
+        unchanging = _unchanging(of_watched, correlation, n_turns, rng)
+        rate = _false_alarm_here(unchanging, direction, rng)
     return Trend(
         signal=info.name,
         direction=direction,
@@ -203,17 +213,21 @@ def _share(signal: str, n_alarmed: int, n: int, level: float) -> Estimate:
     return share_of_runs(estimand, n_alarmed, n, level=level)
 
 
+def _unchanging(
+    values: NDArray[np.float64], correlation: float, n_turns: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Simulated runs in which nothing changes and neighbours resemble each other as these do."""
+    shape = (SIMULATED, n_turns)
+    if len(np.unique(values)) <= FEW_VALUES:
+        return few_valued_chains(values, correlation, shape=shape, rng=rng)
+    return normal_chains(correlation, shape=shape, rng=rng)
+
+
 def _false_alarm_here(
-    counts: NDArray[np.int64],
-    correlation: float | None,
-    direction: Direction,
-    rng: np.random.Generator,
+    sequences: NDArray[np.float64], direction: Direction, rng: np.random.Generator
 ) -> float:
-    if len(counts) == 0 or correlation is None or correlation < CORRELATED:
-        return FALSE_ALARM
-    found = false_alarm_if_correlated(
-        min(int(np.median(counts)), MOST_SIMULATED),
-        correlation,
+    found = false_alarm_rate(
+        sequences,
         rng=rng,
         baseline=BASELINE_TURNS,
         false_alarm=FALSE_ALARM,

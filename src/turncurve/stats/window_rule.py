@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from turncurve.errors import NotEnoughDataError
+from turncurve.stats.chains import held
 from turncurve.stats.noise import Noise, estimate_noise
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -53,6 +55,8 @@ class FalseAlarm:
     correlation: float
     """Of the noise of neighbouring turns."""
     noise_sd: float
+    two_valued: bool
+    """Whether the runs were simulated as chains of two values, not as levels with noise."""
     n_runs: int
     n_turns: int
 
@@ -142,7 +146,9 @@ def false_alarm_chance(
     Each draw takes a real run's starting level and length, and adds noise like that of all runs
     (`estimate_noise`; a real decline does not count as noise). The level is the mean of the run's
     first max(10, 2 * window) values, shrunk towards the runs' mean by as much as noise alone would
-    spread such means. Of more than 2,000 runs, 2,000 are drawn to go by.
+    spread such means. Where the values are of two kinds, pass and fail say, a draw is a two-state
+    Markov chain with this level as its mean and the noise's correlation instead, since their noise
+    depends on the level. Of more than 2,000 runs, 2,000 are drawn to go by.
 
     Args:
         values: Quality, high is good; shape (n_turns,), NaN where a turn has none.
@@ -177,7 +183,13 @@ def false_alarm_chance(
     length = np.array([len(r) for r in runs])[chosen]
     if n_turns is not None:
         length = np.full(n_draws, n_turns)
-    fired = int(_fires(levels[chosen], length, noise, window, threshold, rng).sum())
+    kinds = np.unique(np.concatenate(runs))
+    turns = int(length.max())
+    if len(kinds) == 2:
+        simulated = _two_valued(levels[chosen], kinds, noise.correlation, turns, rng)
+    else:
+        simulated = (levels[chosen] + deviation for deviation in noise.draw(n_draws, turns, rng))
+    fired = int(_fires(simulated, length, window, threshold).sum())
     chance = fired / n_draws
     return FalseAlarm(
         chance=chance,
@@ -187,6 +199,7 @@ def false_alarm_chance(
         level_turns=level_turns,
         correlation=noise.correlation,
         noise_sd=noise.std_dev,
+        two_valued=len(kinds) == 2,
         n_runs=len(runs),
         n_turns=int(sum(len(r) for r in runs)),
     )
@@ -202,20 +215,24 @@ def _starting_levels(runs: list[FloatArray], turns: int, noise: Noise) -> FloatA
     return np.asarray(levels.mean() + kept * (levels - levels.mean()), dtype=np.float64)
 
 
+def _two_valued(
+    level: FloatArray, kinds: FloatArray, correlation: float, turns: int, rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    low, high = kinds.tolist()
+    share = (level - low) / (high - low)
+    fresh = (np.where(rng.random(len(share)) < share, high, low) for _ in range(turns))
+    return held(fresh, correlation, rng=rng)
+
+
 def _fires(
-    level: FloatArray,
-    length: IntArray,
-    noise: Noise,
-    window: int,
-    threshold: float,
-    rng: np.random.Generator,
+    simulated: Iterable[FloatArray], length: IntArray, window: int, threshold: float
 ) -> NDArray[np.bool_]:
-    """Whether the rule fires in each simulated run; one turn of all runs at a time."""
+    """Whether the rule fires in each simulated run; `simulated` is one turn of all at a time."""
     slack = _ROUNDING * max(1.0, abs(threshold))
-    recent = np.zeros((window, len(level)))
-    fired = np.zeros(len(level), dtype=np.bool_)
-    for turn, deviation in enumerate(noise.draw(len(level), int(length.max()), rng)):
-        recent[turn % window] = level + deviation
+    recent = np.zeros((window, len(length)))
+    fired = np.zeros(len(length), dtype=np.bool_)
+    for turn, values in enumerate(simulated):
+        recent[turn % window] = values
         if turn + 1 >= window:
             fired |= (recent.mean(axis=0) < threshold - slack) & (turn < length)
             if (fired | (turn + 1 >= length)).all():
