@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from table_factory import make_table
@@ -135,3 +137,61 @@ def test_options_are_at_least_one(option):
     """A bucket or window of no turn is a caller's mistake."""
     with pytest.raises(ValueError, match=option):
         analyze_run([{"turn": 1, "quality": 1}], **{option: 0})
+
+
+@pytest.mark.parametrize("missing", [float("inf"), float("-inf"), 10**400, Decimal("Infinity")])
+def test_what_is_not_finite_is_missing(missing):
+    """An infinite quality or number of tokens is as good as none; taken as a number it would make
+    a bucket's mean infinite, or a window bad for good."""
+    good = [{"turn": t, "quality": 0.9, "context_tokens": 100 * t} for t in range(1, 7)]
+    plain = [dict(r) for r in good]
+    for record in (2, 5):
+        good[record].update(quality=missing, context_tokens=missing)
+        plain[record].update(quality=None, context_tokens=None)
+    assert analyze_run(good, window=2) == analyze_run(plain, window=2)
+    assert analyze_run(good, window=2)["first_bad_turn"] is None
+
+
+@pytest.mark.parametrize("quality", [True, "0.9", "good", [0.9], {"score": 1}, np.bool_(1), 1j])
+@pytest.mark.parametrize("key", ["quality", "context_tokens"])
+def test_what_is_no_number_is_refused_by_name(quality, key):
+    """A flag or a text in place of a number names its turn and itself."""
+    with pytest.raises(TypeError, match=f"{key} of turn 2: wanted a number or None, got"):
+        analyze_run([{"turn": 1, key: 0.5}, {"turn": 2, key: quality}])
+
+
+@pytest.mark.parametrize("number", [1, 0.5, np.float32(0.5), np.int64(1), Decimal("0.5")])
+def test_any_kind_of_number_is_one(number):
+    """Whole, decimal and numpy's numbers are qualities."""
+    found = analyze_run([{"turn": 1, "quality": number}])
+    assert found["curve"][0]["mean_quality"] == float(number)
+
+
+def test_objects_and_lists_are_actions_too():
+    """An action given as an object is the same whatever the order of its names."""
+    actions = [
+        {"tool": "read", "arguments": {"path": "a", "line": 1}},
+        {"arguments": {"line": 1, "path": "a"}, "tool": "read"},
+        {"tool": "read", "arguments": {"path": "b", "line": 1}},
+        ["read", "a"],
+        ["read", "a"],
+        ["a", "read"],
+        "read a",
+        ("read", {"path": "a"}),
+    ]
+    records = [{"turn": t, "action": action} for t, action in enumerate(actions, start=1)]
+    assert analyze_run(records)["repeated_action_rate"] == 0.25
+
+
+def around_itself():
+    """A list that holds itself."""
+    ring = []
+    ring.append(ring)
+    return ring
+
+
+@pytest.mark.parametrize("action", [{"tool": {1, 2}}, {1, 2}, around_itself()], ids=str)
+def test_an_action_that_can_not_be_compared_is_refused_by_name(action):
+    """What is neither hashable nor JSON names its turn."""
+    with pytest.raises(TypeError, match="action of turn 2: wanted a text or a JSON value"):
+        analyze_run([{"turn": 1, "action": "a"}, {"turn": 2, "action": action}])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,7 +33,8 @@ def analyze_run(
     Args:
         records: One mapping a turn, in any order: `turn` (counts from 1), `quality` (in [0, 1], the
             same rubric at every turn), `context_tokens`, `action` (the tool's name and its
-            normalised arguments). All but `turn` may be missing or None.
+            normalised arguments; objects and lists are compared by their JSON with sorted names).
+            All but `turn` may be missing or None; a number that is not finite counts as missing.
         bucket_size: Turns in a bucket.
         window: Graded turns in the rolling mean.
         threshold: The rolling mean below which a turn is bad.
@@ -46,6 +50,8 @@ def analyze_run(
 
     Raises:
         InvariantError: A turn is no whole number from 1 up, or stands twice.
+        TypeError: A quality or a number of tokens is no number (True and "0.9" are none), or an
+            action can be compared neither as it is nor as JSON.
         ValueError: `bucket_size` or `window` is below 1.
     """
     if bucket_size < 1:
@@ -79,8 +85,22 @@ def _turn(row: Record) -> int:
 
 
 def _numbers(rows: Sequence[Record], key: str) -> FloatArray:
-    values = [row.get(key) for row in rows]
-    return np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
+    return np.array([_number(row, key) for row in rows], dtype=np.float64)
+
+
+def _number(row: Record, key: str) -> float:
+    value = row.get(key)
+    if value is None:
+        return np.nan
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        raise TypeError(
+            f"analyze_run: {key} of turn {_turn(row)}: wanted a number or None, got {value!r}"
+        )
+    try:
+        number = float(value)
+    except OverflowError:
+        return np.nan
+    return number if np.isfinite(number) else np.nan
 
 
 def _curve(turn: NDArray[np.int64], quality: FloatArray, size: int) -> list[dict[str, Any]]:
@@ -123,7 +143,24 @@ def _growth(turn: NDArray[np.int64], tokens: FloatArray) -> dict[str, float | No
 
 
 def _repeated(rows: Sequence[Record]) -> float | None:
-    actions = [row["action"] for row in rows if row.get("action") is not None]
+    actions = [_action(row) for row in rows if row.get("action") is not None]
     if not actions:
         return None
     return round((len(actions) - len(set(actions))) / len(actions), 3)
+
+
+def _action(row: Record) -> Hashable:
+    action: object = row["action"]
+    try:
+        hash(action)
+    except TypeError:
+        pass
+    else:
+        return action
+    try:
+        return "json", json.dumps(action, sort_keys=True)
+    except (TypeError, ValueError) as problem:
+        raise TypeError(
+            f"analyze_run: action of turn {_turn(row)}: wanted a text or a JSON value, got "
+            f"{action!r} ({problem})"
+        ) from problem
