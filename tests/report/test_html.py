@@ -21,6 +21,7 @@ from report.synthetic_runs import synthetic_runs, table_of
 from turncurve.model import Event, Message, Run, ToolCall, ToolResult, Turn
 from turncurve.report.details import details
 from turncurve.report.html import SCRIPTS, STYLES, embedded_json, render_html, write_html
+from turncurve.report.page_data import page_document
 from turncurve.report.transcript import capture, transcript_json
 
 PAGE = Path(__file__).parents[2] / "src" / "turncurve" / "report" / "page"
@@ -77,6 +78,19 @@ def test_headline_is_set_in_two_sizes(details: list[str], rest: str | None) -> N
     assert ('<p class="standfirst">' in page) is (rest is not None)
 
 
+def test_numbers_in_the_headline_are_typeset() -> None:
+    """A minus is a minus, and a range has a dash that no line breaks at; words keep hyphens."""
+    words = "It falls by -0.2 [-0.3, -0.1] in turns 1-10 of a two-hour run, gpt-4 and .5-1."
+    page = "".join(render_html({"headline": words, "headline_details": [words]}))
+    dash = "\u2060\u2013\u2060"
+    said = (
+        f"It falls by \u22120.2 [\u22120.3, \u22120.1] in turns 1{dash}10 of a two-hour run, "
+        f"gpt-4 and .5{dash}1."
+    )
+    assert f">{said}</h1>" in page
+    assert f'<p class="standfirst">{said}</p>' in page
+
+
 def test_hostile_strings_add_no_element(runs: list[Run], document: dict[str, Any]) -> None:
     """A page full of hostile strings has the same elements as a harmless one."""
     hostile = json.loads(json.dumps(document).replace("astropy", json.dumps(HOSTILE)[1:-1]))
@@ -86,7 +100,7 @@ def test_hostile_strings_add_no_element(runs: list[Run], document: dict[str, Any
     plain = page_of(document, runs, details=details(table_of(runs)))
     assert [tag for tag, _ in mine.tags] == [tag for tag, _ in plain.tags]
     assert mine.code() == plain.code()
-    assert mine.block("report") == hostile
+    assert mine.block("report") == page_document(hostile)
 
 
 def test_policy_allows_these_two_scripts_and_no_request(document: dict[str, Any]) -> None:

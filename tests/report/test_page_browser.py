@@ -292,6 +292,58 @@ def test_numbers_are_those_of_the_document(tmp_path: Path, visit: Visitor) -> No
     ]
 
 
+def test_a_column_of_numbers_has_one_number_of_decimals(path: Path, visit: Visitor) -> None:
+    """Value, low and high under every chart are written with the same number of decimals."""
+    seen = visit(path)
+    for button in seen.page.get_by_role("button", name="Numbers").all():
+        button.click()
+    tables = seen.page.eval_on_selector_all(
+        ".numbers table",
+        """all => all.map((table) => [...table.tBodies[0].rows].flatMap((row) =>
+            [...row.cells].slice(1, 4).map((cell) => cell.textContent)))""",
+    )
+    assert len(tables) > 5
+    for cells in tables:
+        numbers = [cell for cell in cells if any(c.isdigit() for c in cell)]
+        assert len({len(n.strip(" %kM\u202f").partition(".")[2]) for n in numbers}) == 1, cells
+
+
+def test_bands_of_enough_runs_lie_inside_the_chart(tmp_path: Path, visit: Visitor) -> None:
+    """However wide, the band of a bucket with five runs is drawn whole; one of few may be cut."""
+    row = {"signal": "seconds", "axis": "turn", "n_turns": 70, "std_error": 1, "partial": False}
+    rows = [
+        {**row, "from": 1, "to": 10, "n_runs": 7, "value": 1.0, "low": 0.1, "high": 6.0},
+        {**row, "from": 11, "to": 20, "n_runs": 5, "value": 1.0, "low": 0.2, "high": 5.0},
+        {**row, "from": 21, "to": 30, "n_runs": 2, "value": 1.0, "low": 0.0, "high": 90.0},
+    ]
+    document = {**report_document(), "curves": rows, "by_turn": {}, "panels": [], "segments": []}
+    document["quality_signal"] = {"name": "seconds", "why": "it is there"}
+    document["signals"] = {"seconds": {"title": "Seconds", "unit": "seconds"}}
+    write_html(tmp_path / "p.html", document)
+    seen = visit(tmp_path / "p.html")
+    band = seen.page.eval_on_selector_all(
+        ".hero .plot svg:first-child path", f"all => all.map({PATH_NUMBERS})"
+    )[0]
+    heights = sorted(set(band[1::2]))
+    assert heights[0] == 12
+    assert heights[1] > 12
+    assert len(heights) == 6
+
+
+def test_narrow_transcript_has_its_way_back(path: Path, visit: Visitor) -> None:
+    """At 360 pixels a button leads from the text to the list of runs, another to the chart."""
+    seen = visit(path, width=360)
+    seen.open_turn(12)
+    chosen = seen.page.locator(".worst li button").nth(2)
+    chosen.click()
+    seen.page.wait_for_selector(".turn.here")
+    seen.page.get_by_role("button", name="Back to the runs").click()
+    assert chosen.evaluate("button => document.activeElement === button")
+    assert chosen.evaluate("b => b.getBoundingClientRect().top < innerHeight")
+    seen.page.get_by_role("button", name="Back to the chart").click()
+    seen.page.wait_for_selector("dialog:not([open])", state="attached")
+
+
 def test_paper_has_the_charts_and_no_controls(path: Path, visit: Visitor) -> None:
     """In print the page is light, charts are drawn, and buttons and links are gone."""
     seen = visit(path, color_scheme="dark")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,15 @@ class Details:
     signals: tuple[str, ...]
     n_omitted: int
 
+    def worst(self, n: int) -> Details:
+        """The same of the `n` worst runs only."""
+        kept = self.positions[:n]
+        return replace(
+            self, positions=kept, n_omitted=self.n_omitted + len(self.positions) - len(kept)
+        )
+
     def run_rows(self) -> list[dict[str, Any]]:
-        """One mapping a run: id, scenario, trial, condition, model, how it ended, its length.
+        """One mapping a run: id, scenario, trial, condition, model, kind of end, its length.
 
         `turns` names the turns behind the values, and is None where they are 1, 2, ..., n.
         """
@@ -58,7 +65,6 @@ class Details:
             "condition": _words(runs.condition[position]),
             "model": _words(runs.model[position]),
             "exit_type": _words(runs.exit_type[position]),
-            "exit_text": _words(runs.exit_text[position]),
             "success": None if np.isnan(success) else bool(success),
             "n_turns": len(turns),
             "turns": None if regular else turns.tolist(),

@@ -21,10 +21,13 @@ from typing import Any
 
 from turncurve.model import Run
 from turncurve.report.details import Details
+from turncurve.report.page_data import page_document
 from turncurve.report.transcript import DEFAULT_CAP, capture, transcript_json
 
 MAX_BYTES = 15_000_000
 """The size that a page with text stays below."""
+VALUES_SHARE = 0.4
+"""Of the page's size, what the values by run and turn may take."""
 
 SCRIPTS = (
     "dom",
@@ -53,7 +56,7 @@ STYLES = ("base", "charts", "sheet", "print")
 
 _CAPS = (DEFAULT_CAP, 8_000, 4_000, 2_000, 1_000, 500, 250)
 _LONG_HEADLINE = 90
-_UNBROKEN_HYPHEN = "\u2011"
+_JOINER = "\u2060"
 _SMALLEST_SHARE = 12_000
 """Bytes below which a run's transcript is not worth its place on a crowded page."""
 
@@ -103,7 +106,8 @@ def render_html(
     browser draws the first curve before it has read the texts.
     """
     written = 0
-    for piece in _front(document, details, has_text=runs is not None):
+    details, values = _fitting_values(details, int(VALUES_SHARE * max_bytes))
+    for piece in _front(document, details, has_text=runs is not None, values=values):
         written += len(_bytes(piece))
         yield piece
     budget = _Budget(bytes_left=max_bytes - written - 4_000, turns_left=_n_turns(document))
@@ -141,36 +145,50 @@ class _Budget:
         return min(self.bytes_left, max(self.bytes_left * n_turns // turns, _SMALLEST_SHARE))
 
 
+def _fitting_values(details: Details | None, most: int) -> tuple[Details | None, list[str]]:
+    """The values by run, packed, one block a signal; the best runs are left out where too many."""
+    if details is None:
+        return None, []
+    while True:
+        blocks = [
+            _packed("values", number, json.dumps(details.values(signal)))
+            for number, signal in enumerate(details.signals)
+        ]
+        size = sum(map(len, blocks)) + len(_bytes(embedded_json(details.run_rows())))
+        if size <= most or not len(details.positions):
+            return details, blocks
+        details = details.worst(int(0.95 * len(details.positions) * most / size))
+
+
 def _front(
-    document: Mapping[str, Any], details: Details | None, *, has_text: bool
+    document: Mapping[str, Any], details: Details | None, *, has_text: bool, values: list[str]
 ) -> Iterator[str]:
     app = "\n".join(_read(f"js/{name}.js") for name in SCRIPTS)
     scripts = (_read("vendor/plot.min.js"), f'(() => {{\n"use strict";\n{app}\n}})();\n')
     headline = str(document.get("headline") or "Report on agent runs")
-    rest = _unbroken(" ".join(map(str, document.get("headline_details") or ())))
+    rest = _typeset(" ".join(map(str, document.get("headline_details") or ())))
     slots = {
         "policy": html.escape(_policy(scripts)),
         "title": html.escape(f"turncurve: {headline}"),
         "size": ' class="long"' if len(headline) > _LONG_HEADLINE else "",
-        "headline": html.escape(_unbroken(headline)),
+        "headline": html.escape(_typeset(headline)),
         "standfirst": f'<p class="standfirst">{html.escape(rest)}</p>' if rest else "",
         "styles": "\n".join(_read(f"css/{name}.css") for name in STYLES),
         "version": html.escape(str(document.get("turncurve_version") or "")),
     }
     for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _read("template.html"))):
         yield slots[piece] if number % 2 else piece
-    yield _block("report", document)
+    yield _block("report", page_document(document))
     yield _block("details", _details_document(details, has_text=has_text))
     for script in scripts:
         yield f"<script>{script}</script>\n"
-    if details is not None:
-        for number, signal in enumerate(details.signals):
-            yield _packed("values", number, json.dumps(details.values(signal)))
+    yield from values
 
 
-def _unbroken(words: str) -> str:
-    """Words in which no range of numbers is broken at its hyphen."""
-    return re.sub(r"(?<=\d)-(?=\d)", _UNBROKEN_HYPHEN, words)
+def _typeset(words: str) -> str:
+    """Words with a true minus, and an unbreakable dash in ranges of numbers."""
+    ranges = re.sub(r"(?<=\d)-(?=\d)", f"{_JOINER}\N{EN DASH}{_JOINER}", words)
+    return re.sub(r"(?<![\w-])-(?=[\d.])", "\N{MINUS SIGN}", ranges)
 
 
 def _policy(scripts: Iterable[str]) -> str:

@@ -31,11 +31,14 @@ function missingSection() {
 function problemsSection() {
   const problems = report.problems ?? [];
   if (!problems.length) return null;
+  const n = report.n_problems ?? problems.length;
+  const listed =
+    n > problems.length ? ", of which the first of each kind in each file are listed" : "";
   return section(
     "problems",
     "Problems in reading",
     wideTable({
-      caption: `${plural(problems.length, "problem")}; all other records were read`,
+      caption: `${plural(n, "problem")}${listed}; all other records were read`,
       head: ["File", "Record", "What was wrong", "What would work", "Kept"],
       rows: problems.map((/** @type {any} */ each) => [
         each.path,
@@ -45,15 +48,32 @@ function problemsSection() {
         each.kept ? "yes" : "no",
       ]),
     }),
+    n > problems.length ? problemCounts() : null,
   );
+}
+
+function problemCounts() {
+  const files = report.problems_by_file ?? [];
+  const rest = (report.n_files_with_problems ?? files.length) - files.length;
+  return wideTable({
+    caption: `Problems by file${rest > 0 ? `; ${plural(rest, "more file")} left out` : ""}`,
+    head: ["File", "Problems", "Listed"],
+    rows: files.map((/** @type {any} */ each) => [
+      each.path,
+      count(each.n_problems),
+      count(each.n_listed),
+    ]),
+  });
 }
 
 function inputsSection() {
   const inputs = report.inputs ?? [];
   const unread = report.unread ?? [];
   if (!inputs.length && !unread.length) return null;
+  const n = inputs.length + (leftOut.inputs ?? 0);
+  const nUnread = unread.length + (leftOut.unread ?? 0);
   const table = wideTable({
-    caption: plural(inputs.length, "input"),
+    caption: cutCaption(plural(n, "input"), leftOut.inputs),
     head: ["Path", "Format", "Runs"],
     rows: inputs.map((/** @type {any} */ each) => [each.path, each.format, count(each.n_runs)]),
   });
@@ -61,7 +81,7 @@ function inputsSection() {
     "inputs",
     "Inputs",
     inputs.length > 12
-      ? h("details", {}, h("summary", {}, plural(inputs.length, "input")), table)
+      ? h("details", {}, h("summary", {}, plural(n, "input")), table)
       : inputs.length
         ? table
         : null,
@@ -70,10 +90,15 @@ function inputsSection() {
       ? h(
           "p",
           { class: "note" },
-          `No reader knows ${plural(unread.length, "file")}: ${unread.slice(0, 20).join(", ")}${unread.length > 20 ? ", \u2026" : ""}.`,
+          `No reader knows ${plural(nUnread, "file")}: ${unread.slice(0, 20).join(", ")}${nUnread > 20 ? ", \u2026" : ""}.`,
         )
       : null,
   );
+}
+
+/** A caption that says how many rows are not on the page. @param {string} caption @param {any} n */
+function cutCaption(caption, n) {
+  return n ? `${caption}; ${plural(n, "row")} left out to keep the page small` : caption;
 }
 
 function conditionTable() {
@@ -82,7 +107,7 @@ function conditionTable() {
   );
   if (!conditions.length) return null;
   return wideTable({
-    caption: "Conditions",
+    caption: cutCaption("Conditions", leftOut.conditions),
     head: ["Condition", "Runs", "Trials"],
     rows: conditions.map((/** @type {any} */ each) => [
       each.condition,
@@ -122,6 +147,16 @@ function methodSection() {
       { class: "note" },
       `Made by turncurve ${report.turncurve_version ?? ""}; data of schema version ${report.schema_version ?? ABSENT}.`,
       details.has_text ? "" : " The text of the runs was left out of this page.",
+      curvesLeftOut("curves", "Curves"),
+      curvesLeftOut("by_turn", "Curves turn by turn"),
     ),
   );
+}
+
+/** Which curves the page does without, in a sentence. @param {string} kind @param {string} what */
+function curvesLeftOut(kind, what) {
+  const names = (leftOut[kind] ?? []).map((/** @type {string} */ name) => signalInfo(name).title);
+  return names.length
+    ? ` ${what} left out to keep the page small: ${names.join(", ")}; --json has them.`
+    : "";
 }

@@ -217,16 +217,26 @@ function bound(value, low, high) {
   return isNumber(value) ? Math.min(high, Math.max(low, value)) : NaN;
 }
 
+/** Units of what cannot be below 0. */
+const NEVER_NEGATIVE = new Set(["share", "tokens", "usd", "seconds", "count"]);
+
 /**
- * The y domain: a score's whole scale; from 0 to just above the highest value for all else.
+ * The y domain: from 0 to just above the highest value. The band of every bucket with enough runs
+ * lies in it whole; one of a few runs may reach out, so that it does not flatten the curve.
  * @param {ChartSpec} spec
  */
 function valueDomain(spec) {
   const known = spec.points.filter((point) => isNumber(point.value));
-  const values = known.flatMap((point) => [point.value, point.low, point.high]).filter(isNumber);
-  const top = Math.max(...known.map((point) => Number(point.value)), 0);
-  const high = Math.min(Math.max(...values, 0), top * 1.6 || 1);
-  const low = Math.min(...known.map((point) => Number(point.value)), 0);
+  const backed = known.filter((point) => point.n_runs >= FEW_RUNS);
+  const ends = (/** @type {Point[]} */ points) =>
+    points.flatMap((point) => [point.value, point.low, point.high]).filter(isNumber);
+  const values = known.map((point) => Number(point.value));
+  const held = ends(backed.length ? backed : known);
+  const top = Math.max(...values, 0);
+  const high = Math.max(...held, top, Math.min(Math.max(...ends(known), 0), top * 1.6));
+  const low = NEVER_NEGATIVE.has(spec.unit)
+    ? Math.min(...values, 0)
+    : Math.min(...values, ...held, 0);
   if (spec.unit === "share") return [0, Math.min(1, Math.max(0.05, high * 1.08))];
-  return [low < 0 ? Math.min(...values) * 1.05 : 0, high > 0 ? high * 1.08 : 1];
+  return [low * 1.05, high > 0 ? high * 1.08 : low < 0 ? 0 : 1];
 }

@@ -5,6 +5,8 @@ const report = JSON.parse(byId("report").textContent);
 /** @type {{runs: any[], signals: string[], n_omitted: number, has_text: boolean}} */
 const details = JSON.parse(byId("details").textContent);
 const level = report.settings?.level ?? 0.95;
+/** What of the report the page does not carry: rows of a list by its name, or names of signals. */
+const leftOut = report.left_out ?? {};
 
 /** @type {Map<string, any>} */
 const inflated = new Map();

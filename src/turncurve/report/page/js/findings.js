@@ -22,13 +22,24 @@ function contextSection() {
     h(
       "p",
       {},
-      `The context of the middle run grows from ${inUnit(context.start_tokens, "tokens")} to ${inUnit(context.end_tokens, "tokens")} tokens, ` +
-        `${inUnit(context.tokens_per_turn, "tokens")} a turn. The largest of any turn is ${inUnit(context.max_tokens, "tokens")}.`,
+      `The context of the middle run grows from ${inUnit(context.start_tokens, "tokens")} to ${inUnit(context.end_tokens, "tokens")} tokens. ` +
+        `The largest of any turn is ${inUnit(context.max_tokens, "tokens")}.`,
     ),
     h(
       "div",
       { class: "columns" },
-      estimateTable("Growth", [estimateRow("Tokens a turn", context.slope, "tokens")]),
+      estimateTable("Growth in tokens a turn, median over runs", [
+        isNumber(context.tokens_per_turn)
+          ? [
+              "Last size less the first, by the turns between",
+              inUnit(context.tokens_per_turn, "tokens"),
+              "",
+              count(context.n_runs_measured),
+              "",
+            ]
+          : null,
+        estimateRow("Slope of a line through a run's turns", context.slope, "tokens"),
+      ]),
       rows.length
         ? wideTable({
             caption: "When the context reaches a size",
@@ -106,6 +117,10 @@ function completionSection() {
   const quantiles = Array.isArray(completion?.turns)
     ? completion.turns
     : (completion?.turns?.quantiles ?? completion?.quantiles ?? []);
+  const share = columnFormat(
+    bins.map((/** @type {any} */ bin) => bin.value),
+    "share",
+  );
   return section(
     "completion",
     "Completion",
@@ -131,7 +146,7 @@ function completionSection() {
             rows: bins.map((/** @type {any} */ bin) => [
               `${count(bin.from)}${DASH}${count(bin.to)}`,
               `${count(bin.n_succeeded)} of ${count(bin.n_runs)}`,
-              inUnit(bin.value, "share"),
+              share(bin.value),
               range(bin.low, bin.high, "share"),
             ]),
           })
@@ -171,13 +186,13 @@ function exitTable() {
     "div",
     { class: "columns" },
     wideTable({
-      caption: "How runs ended",
+      caption: "How runs ended, by kind",
       head: ["Exit", "Runs"],
       rows: types.map(([type, n]) => [sentenceCase(words(type)), count(n)]),
     }),
     texts.length
       ? wideTable({
-          caption: "In the traces' own words",
+          caption: cutCaption("In the traces' own words", leftOut.exits),
           head: ["Text", "Runs"],
           rows: texts.map(([text, n]) => [text, count(n)]),
         })
@@ -202,13 +217,14 @@ function compactionNote(compactions) {
 
 function trendSection() {
   const trends = report.trends ?? [];
+  const chance = columnFormat(trends.map((/** @type {any} */ each) => each.expected_by_chance));
   const rows = trends.map((/** @type {any} */ each) => [
     signalInfo(each.signal).title,
     inUnit(each.slope?.value, signalInfo(each.signal).unit),
     range(each.slope?.low, each.slope?.high, signalInfo(each.signal).unit),
     `${count(each.n_alarmed)} of ${count(each.n_runs)}`,
     isNumber(each.expected_by_chance)
-      ? trimmed(short(each.expected_by_chance))
+      ? chance(each.expected_by_chance)
       : inUnit(each.false_alarm, "share"),
   ]);
   const again = report.regrounding;

@@ -3,6 +3,9 @@
 const DASH = "\u2013";
 const ABSENT = "\u2014";
 
+/** From here on a number is written with an exponent. */
+const HUGE = 1e15;
+
 /** @param {any} value @returns {value is number} */
 function isNumber(value) {
   return typeof value === "number" && Number.isFinite(value);
@@ -16,8 +19,9 @@ function fixed(value, digits) {
     .replace("-", "\u2212");
 }
 
-/** A count with thousands apart. @param {any} value */
+/** A count with thousands apart. @param {any} value @returns {string} */
 function count(value) {
+  if (isNumber(value) && Math.abs(value) >= HUGE) return short(value);
   return isNumber(value)
     ? Math.round(value).toLocaleString("en-US").replace("-", "\u2212")
     : ABSENT;
@@ -28,10 +32,11 @@ function plural(n, noun, plural = `${noun}s`) {
   return `${count(n)} ${n === 1 ? noun : plural}`;
 }
 
-/** About three digits: 0.0123, 0.931, 12.3, 1,234. @param {number} value */
+/** About three digits: 0.0123, 0.931, 12.3, 1,234. @param {number} value @returns {string} */
 function short(value) {
   const size = Math.abs(value);
-  if (size > 0 && size < 1e-4) return value.toExponential(1).replaceAll("-", "\u2212");
+  if (size >= HUGE || (size > 0 && size < 1e-4))
+    return value.toExponential(1).replace("e+", "e").replaceAll("-", "\u2212");
   if (size >= 1000) return count(value);
   if (size >= 100) return fixed(value, Number.isInteger(value) ? 0 : 1);
   if (size >= 10) return fixed(value, Number.isInteger(value) ? 0 : 1);
@@ -44,6 +49,7 @@ function short(value) {
 /** @param {number} value */
 function tokens(value) {
   const size = Math.abs(value);
+  if (size >= HUGE) return short(value);
   if (size >= 9_999_500) return `${fixed(value / 1e6, 1)}M`;
   if (size >= 999_500) return `${fixed(value / 1e6, 2)}M`;
   return size >= 10_000 ? `${trimmed(fixed(value / 1e3, 1))}k` : short(value);
@@ -87,6 +93,61 @@ function inUnit(value, unit = "") {
   if (unit === "usd") return dollars(value);
   if (unit === "turn") return Number.isInteger(value) ? count(value) : short(value);
   return short(value);
+}
+
+/** Digits after the point that `short`, `percent` or `dollars` would give. @param {string} text */
+function decimals(text) {
+  return /\.(\d+)/.exec(text)?.[1].length ?? 0;
+}
+
+/**
+ * A way to write the values of one column, all with the same number of decimals.
+ *
+ * The smallest value says how many, up to two more than the largest has.
+ * @param {any[]} values @param {string} [unit]
+ * @returns {(value: any) => string}
+ */
+function columnFormat(values, unit = "") {
+  const known = values.filter((value) => isNumber(value) && value !== 0);
+  if (!known.length) return (value) => inUnit(value, unit);
+  const sizes = known.map(Math.abs);
+  const [most, least] = [Math.max(...sizes), Math.min(...sizes)];
+  const [scale, before, after] = columnUnit(unit, most, least);
+  const whole = known.every(Number.isInteger);
+  const digits =
+    unit === "tokens" && scale > 1 ? 1 : columnDigits(unit, most / scale, least / scale, whole);
+  return (value) =>
+    isNumber(value)
+      ? `${before}${grouped(value / scale, digits)}${after}`.replace("$\u2212", "\u2212$")
+      : ABSENT;
+}
+
+/** @param {string} unit @param {number} most @param {number} least @param {boolean} whole */
+function columnDigits(unit, most, least, whole) {
+  if (unit === "share")
+    return Math.max(decimals(percent(most / 100)), decimals(percent(least / 100)), 1);
+  if (unit === "tokens" && !whole) return least < 100 ? 1 : 0;
+  const write = unit === "usd" ? dollars : short;
+  const [few, many] = [decimals(write(most)), decimals(write(least))];
+  return whole && unit !== "usd" ? 0 : Math.min(Math.max(few, many), few + 2);
+}
+
+/** By what values are divided, and what stands before and after them. @param {string} unit @param {number} most @param {number} least @returns {[number, string, string]} */
+function columnUnit(unit, most, least) {
+  if (unit === "share") return [0.01, "", "\u202f%"];
+  if (unit === "usd") return [1, "$", ""];
+  if (unit === "tokens" && least >= 999_500) return [1e6, "", "M"];
+  if (unit === "tokens" && most >= 10_000) return [1e3, "", "k"];
+  return [1, "", ""];
+}
+
+/** Thousands apart, with so many decimals. @param {number} value @param {number} digits */
+function grouped(value, digits) {
+  if (Math.abs(value) >= HUGE) return short(value);
+  const [whole, rest] = fixed(value, digits).split(".");
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), rest]
+    .filter((part) => part !== undefined)
+    .join(".");
 }
 
 /** @param {any} low @param {any} high @param {string} [unit] */

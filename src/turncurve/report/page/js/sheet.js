@@ -86,7 +86,7 @@ function sheetHead(signal, turn) {
       { class: "buttons" },
       step(turn - 1, "Turn before"),
       step(turn + 1, "Turn after"),
-      h("button", { type: "button", onclick: () => byId("sheet").close() }, "Close"),
+      h("button", { type: "button", onclick: () => byId("sheet").close() }, "Back to the chart"),
     ),
   );
 }
@@ -168,7 +168,7 @@ async function readRun(reader, run, turn, focus) {
   }
   const loading = document.readyState === "loading";
   reader.replaceChildren(
-    h("h3", {}, run),
+    readerHead(run),
     h(
       "p",
       {},

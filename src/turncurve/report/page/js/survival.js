@@ -95,6 +95,10 @@ function survivalFigure(each) {
     });
   const end = Math.max(points[points.length - 1].x, report.summary?.max_turns ?? 0);
   const title = ruleTitle(each.rule);
+  const written = columnFormat(
+    points.flatMap((point) => [point.value, point.low, point.high]),
+    "share",
+  );
   return figure({
     title,
     caption: `${plural(each.n_events, "run")} of ${count(each.n_runs)} went wrong; ${count(each.n_censored)} ended first.${ruleDetail(each)}`,
@@ -110,9 +114,9 @@ function survivalFigure(each) {
         .slice(1)
         .map((p) => [
           count(p.x),
-          percent(Number(p.value)),
-          inUnit(p.low, "share"),
-          inUnit(p.high, "share"),
+          written(p.value),
+          written(p.low),
+          written(p.high),
           count(p.n_runs),
         ]),
     },

@@ -7,7 +7,7 @@ function dataTable({ head, rows, caption }) {
     (_, column) =>
       column > 0 &&
       rows.length > 0 &&
-      rows.every((row) => /^([\u2212$]?\d[^a-z]*[kM]?|\u2014|)$/.test(cellText(row[column]))),
+      rows.every((row) => /^([\u2212$]*\d[^a-z]*[kM]?|\u2014|)$/.test(cellText(row[column]))),
   );
   const cells = (/** @type {any[]} */ row) =>
     row.map((cell, column) =>
@@ -60,13 +60,17 @@ function wideTable(spec) {
  * @param {string} axis
  */
 function curveTable(points, unit, axis) {
+  const written = columnFormat(
+    points.flatMap((point) => [point.value, point.low, point.high]),
+    unit,
+  );
   return {
     head: [sentenceCase(axis === "turn" ? "turns" : axis), "Value", "Low", "High", "Runs", "Turns"],
     rows: points.map((point) => [
       rowLabel(point, axis),
-      inUnit(point.value, unit),
-      inUnit(point.low, unit),
-      inUnit(point.high, unit),
+      written(point.value),
+      written(point.low),
+      written(point.high),
       count(point.n_runs),
       count(point.n_turns),
     ]),

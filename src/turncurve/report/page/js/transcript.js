@@ -48,10 +48,28 @@ function showTranscript(reader, transcript, turn, focus) {
   refresh();
   list.append(...turns.slice(from, to).map((/** @type {any} */ each) => turnView(each, turn)));
   const capped = h("p", {}, `Every part is shown up to ${count(transcript.cap)} characters.`);
-  reader.replaceChildren(h("h3", {}, transcript.run), capped, earlier, list, later);
+  reader.replaceChildren(readerHead(transcript.run), capped, earlier, list, later);
   const here = list.querySelector(".here");
   here?.scrollIntoView({ block: "start", behavior: "instant" });
   if (focus) here?.querySelector("h4")?.focus({ preventScroll: true });
+}
+
+/** The run's name, and on a narrow page the way back to the list above it. @param {string} run */
+function readerHead(run) {
+  const back = h(
+    "button",
+    { type: "button", class: "quiet narrow-only", onclick: backToList },
+    "Back to the runs",
+  );
+  return h("div", { class: "reader-head" }, h("h3", {}, run), back);
+}
+
+function backToList() {
+  const sheet = byId("sheet");
+  const chosen =
+    sheet.querySelector('[aria-pressed="true"]') ?? sheet.querySelector(".worst button");
+  sheet.querySelector(".worst")?.scrollIntoView({ block: "start", behavior: "instant" });
+  chosen?.focus({ preventScroll: true });
 }
 
 /** @param {any} each @param {number} here */
