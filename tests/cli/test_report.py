@@ -326,3 +326,43 @@ def test_faulty_rule_file_is_a_clear_error(founding, tmp_path):
     assert result.exit_code == 2
     assert "rules.yaml" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_scale_of_the_rubric(tmp_path):
+    """--scale gives a threshold and ends to the limits; without it scores outside 0 to 1 have
+    neither, and the report says what to name."""
+    path = tmp_path / "runs.jsonl"
+    scores = {"a": [9, 8, 5, 4], "b": [8, 6, 5, 3]}
+    rows = [
+        {"run": name, "turn": turn, "quality": score}
+        for name, of in scores.items()
+        for turn, score in enumerate(of, start=1)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    unknown = json.loads(run(path, "--window", 2, "--json", "-").stdout)
+    assert unknown["quality_signal"]["low"] is unknown["first_bad_turn"] is None
+    assert (
+        "(--threshold X) or the scale (--scale LOW HIGH)" in unknown["time_to_first_error"]["why"]
+    )
+    given = json.loads(run(path, "--window", 2, "--scale", 0, 10, "--json", "-").stdout)
+    assert given["settings"]["quality_scale"] == [0, 10]
+    # Below 7 at the last turn of (8, 5) and of (6, 5): turn 3 of both.
+    assert (given["time_to_first_error"]["threshold"], given["first_bad_turn"]) == (7, 3)
+    low, high = given["curves"][0]["low"], given["curves"][0]["high"]
+    assert 0 <= low < 8.5 < high == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--scale", 4, 0), "wanted LOW below HIGH, got 4 0"),
+        (("--scale", 0, "nan"), "wanted LOW below HIGH, got 0 nan"),
+        (("--scale", 0, "inf"), "wanted LOW below HIGH, got 0 inf"),
+        (("--axis", "progress", "--bucket", 1_001), "wanted a --bucket of at most 1,000"),
+    ],
+)
+def test_no_such_scale_and_no_such_parts(founding, options, said):
+    """Ends that are not in order, and parts that no run can fill, are usage errors."""
+    result = run(founding, *options)
+    assert result.exit_code == 2
+    assert said in result.output

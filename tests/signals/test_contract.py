@@ -7,6 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from signals.hand_made import calling, result, run_of, table_of, turn
+from turncurve.analysis.degradation import degradation_curve
+from turncurve.analysis.settings import Settings
 from turncurve.model import Event, Grade, Message, ToolCall, Turn, Usage
 from turncurve.signals import SIGNALS
 
@@ -153,3 +155,32 @@ def test_another_run_in_the_table_changes_nothing(name: str) -> None:
     alone = table_of(FULL).columns[name]
     between = table_of(other, FULL, other).columns[name]
     assert_array_equal(between[19:22], alone)
+
+
+def test_a_rate_names_the_column_of_its_denominator() -> None:
+    """Each rate of what a turn may have several of weighs turns by how many it has."""
+    weights = {name: SIGNALS[name].info.weight for name in EXPECTED}
+    assert {name: weight for name, weight in weights.items() if weight} == {
+        "adherence": "n_rules_applicable",
+        "tool_error_rate": "n_tool_results_known",
+        "tool_success": "n_tool_results_known",
+        "repeated_action": "n_actions_counted",
+        "repeated_action_consecutive": "n_actions_counted",
+        "repeated_result": "n_actions_with_result",
+        "retry": "n_actions",
+    }
+
+
+def test_within_a_run_rates_are_over_what_they_count() -> None:
+    """In one bucket of turns with one, two and no call, each rate is a ratio of sums."""
+    curves = {
+        name: degradation_curve(table_of(FULL), name, settings=Settings(bucket=3)).points[0].value
+        for name in ("adherence", "tool_error_rate", "repeated_action", "repeated_result")
+    }
+    # One of two rules; one of two results that tell; `ls` again, of three actions with a result.
+    assert curves == {
+        "adherence": 0.5,
+        "tool_error_rate": 0.5,
+        "repeated_action": 1 / 3,
+        "repeated_result": 1 / 3,
+    }

@@ -263,3 +263,18 @@ def test_uneven_weights_are_worth_fewer_turns():
     uneven = lower_limits(values, run, bucket, low=0, high=1, weights=heavy)
     alone = lower_limits(values[::5], run[::5], bucket[::5], low=0, high=1)
     assert_allclose(uneven.low, alone.low, rtol=1e-6)
+
+
+def test_weighted_turns_worked_by_hand():
+    """40 runs that keep .8 or .9 of their weight in turns of 8, 1 and 1: of single turns the
+    variance is p (1 - p), and a run is worth 100 / 66 of them."""
+    n, p = 40, 0.85
+    values = np.array([[1, 0, 0], [1, 1, 0]] * 20, dtype=float)
+    effect = 66 / 100
+    assert effect > 0.05**2 * n / (n - 1) / (p * (1 - p))
+    df = n - 1
+    apart = n / effect * (stats.norm.ppf(0.05) / stats.t.ppf(0.05, df)) ** 2
+    together = n / (effect * df / stats.chi2.ppf(0.025, df))
+    sizes = (max(n, apart), max(n, together))
+    wanted = min(stats.beta.ppf(0.05, p * size, size * (1 - p) + 1) for size in sizes)
+    assert_allclose(limits_of(values, 3, weights=np.tile([8.0, 1, 1], n)).low, wanted)
