@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -327,3 +328,15 @@ def test_collected_sessions_are_read(folder: str, corpus: Callable[[str], Path])
         runs = list(READER.read(path, problems.append))
         assert sum(len(run.turns) for run in runs) >= 1
         assert bool(problems) == (path.name == "unpaired.jsonl")
+
+
+def test_a_session_id_that_is_no_text_costs_no_line(tmp_path: Path, data: Path) -> None:
+    """It is told by its line and read as missing; every turn of the session is read."""
+    content = (data / "claude_code" / "session.jsonl").read_text()
+    path = tmp_path / "session.jsonl"
+    path.write_text(re.sub(r'"sessionId":\s*"[^"]*"', '"sessionId":{"a":1}', content))
+    problems: list[ReadError] = []
+    runs = list(READERS["claude_code"].read(path, problems.append))
+    expected = list(READERS["claude_code"].read(data / "claude_code/session.jsonl", raise_problem))
+    assert [len(run.turns) for run in runs] == [len(run.turns) for run in expected]
+    assert {(p.kept, "wanted text as sessionId" in p.reason) for p in problems} == {(True, True)}

@@ -117,10 +117,11 @@ def test_cut_off_csv_row(read: Callable[..., tuple[list[Run], list[ReadError]]])
 
 
 def test_csv_with_an_open_quote(read: Callable[..., tuple[list[Run], list[ReadError]]]) -> None:
-    """A quote that never closes is told by the line where its row began."""
+    """A quote that never closes is told by the line that it opened in; the rows behind are read."""
     runs, problems = read(b'turn,x\n1,1\n2,"open\n3,1\n', "t.csv")
-    assert shape(runs) == {"t": [1]}
+    assert shape(runs) == {"t": [1, 3]}
     assert [problem.record for problem in problems] == [3]
+    assert "over 1 more line(s): an unclosed quote?" in problems[0].reason
 
 
 def test_csv_with_invalid_utf8(read: Callable[..., tuple[list[Run], list[ReadError]]]) -> None:

@@ -28,6 +28,9 @@ class Reader:
             goes to `on_problem`; the others are still read.
         companions: Names of files that this reader consults beside a trace (outcomes, say); a walk
             does not list them as unknown. Shell patterns.
+        near_miss: What a file lacks that is nearly of this format, in words, or None; asked of the
+            same bytes where no reader takes a file.
+        no_run: What a sound file is that gives no run, in words: told where one gave none.
         extra: The optional dependency that reading needs, as in `pip install 'turncurve[extra]'`.
     """
 
@@ -37,6 +40,8 @@ class Reader:
     looks_like: Callable[[bytes, Path], bool]
     read: Callable[[Path, OnProblem], Iterator[Run]]
     companions: tuple[str, ...] = ()
+    near_miss: Callable[[bytes, Path], str | None] | None = None
+    no_run: str = "a file without a run"
     extra: str | None = None
 
 

@@ -123,11 +123,19 @@ class _Session:
         if isinstance(uuid, str):
             self.key_of[uuid] = key
         if kind in ("user", "assistant", "system"):
-            thread = self.threads.setdefault(key, _Thread(number, line.get("sessionId")))
+            thread = self.threads.setdefault(key, _Thread(number, self._session_id(number, line)))
             _ADD[kind](thread, number, line)
             result = line.get("toolUseResult")
             if isinstance(result, dict) and isinstance(result.get("agentId"), str):
                 self.started_by.setdefault(result["agentId"], key)
+
+    def _session_id(self, number: int, line: Mapping[str, Any]) -> str | None:
+        given = line.get("sessionId")
+        if given is None or isinstance(given, str):
+            return given
+        reason, fix = f"wanted text as sessionId, got {given!r:.80}", "read as missing"
+        self.on_problem(ReadError(self.path, reason, record=number, fix=fix, kept=True))
+        return None
 
     def _key(self, line: Mapping[str, Any]) -> str:
         if not line.get("isSidechain"):

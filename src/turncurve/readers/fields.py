@@ -82,22 +82,26 @@ def as_name(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+_UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+"""From which number on a time is in nano-, micro- and milliseconds."""
+_YEAR_10000 = 253402300800.0
+
+
 def parse_time(value: object) -> float | None:
     """Seconds since 1970, UTC, of an ISO 8601 text or a number; None where there is no time.
 
     A time without a zone is taken as UTC. A number of 1e11 and above is in milliseconds, of 1e14
     in microseconds, of 1e17 in nanoseconds, else in seconds (1e11 seconds are the year 5138). A
-    number of 0 or below is what a writer leaves when it knows no time.
+    number of 0 or below is what a writer leaves when it knows no time; one beyond the year 9999 is
+    no time.
     """
     if isinstance(value, str):
         return _parse_time_text(value.strip())
     number = as_float(value)
     if number is None or number <= 0:
         return None
-    for least, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
-        if number >= least:
-            return number / unit
-    return number
+    unit = next((unit for least, unit in _UNITS if number >= least), 1.0)
+    return number / unit if number / unit < _YEAR_10000 else None
 
 
 def _parse_time_text(text: str) -> float | None:

@@ -18,7 +18,7 @@ from turncurve.readers._items import as_mapping, json_items
 from turncurve.readers._outcomes import exit_events, exit_type
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
-from turncurve.readers.fields import as_count, as_text
+from turncurve.readers.fields import MOST_TURNS, as_count, as_text
 
 _START = re.compile(rb'\s*\[?\s*\{\s*"')
 _KEYS = (
@@ -111,8 +111,8 @@ def _turns(
     for position, step in enumerate(steps):
         record = f"{where}.steps[{position}]"
         index = as_count(as_mapping(step).get("step_index"))
-        if index is None:
-            _tell(path, record, "wanted a step_index of 0 or more", on_problem)
+        if index is None or index >= MOST_TURNS:
+            _tell(path, record, f"wanted a step_index from 0 to {MOST_TURNS - 1:,}", on_problem)
             continue
         grade = _grade(step, record, path, on_problem)
         given = grades.setdefault(index + 1, {})

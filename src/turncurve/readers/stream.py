@@ -6,6 +6,7 @@ that cannot is told to `on_problem` with its line number, and the next one follo
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import math
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _BOM = b"\xef\xbb\xbf"
+_UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HALF_SURROGATE = re.compile("[\ud800-\udfff]")
 _BUFFER = 1 << 18
 
@@ -66,6 +68,8 @@ def head(path: Path, size: int = 65536) -> bytes:
 def open_trace(path: Path, *, limits: Limits = LIMITS) -> Iterator[io.BufferedReader[Any]]:
     """Open a file for its bytes, unpacked and without a byte order mark.
 
+    A file that starts with the mark of UTF-16, as PowerShell writes it, is given in UTF-8.
+
     Raises:
         ReadError: The file cannot be opened; or, while reading, a packed stream breaks off, is
             damaged or passes a limit. Its good part has then been given.
@@ -80,8 +84,11 @@ def open_trace(path: Path, *, limits: Limits = LIMITS) -> Iterator[io.BufferedRe
         if packed:
             file = Unpacked(file, packed, path=path, limits=limits)
         content = io.BufferedReader(file, _BUFFER)
-        if _starts_with_bom(content):
+        start = _first_bytes(content)
+        if start.startswith(_BOM):
             content.read(len(_BOM))
+        elif start.startswith(_UTF16_BOMS):
+            content = io.BufferedReader(_FromUtf16(content), _BUFFER)
         yield content
 
 
@@ -144,12 +151,34 @@ def json_document(path: Path, on_problem: OnProblem, *, limits: Limits = LIMITS)
     return document
 
 
-def _starts_with_bom(file: io.BufferedReader[Any]) -> bool:
+def _first_bytes(file: io.BufferedReader[Any]) -> bytes:
     try:
-        return file.peek(len(_BOM))[: len(_BOM)] == _BOM
+        return file.peek(len(_BOM))[: len(_BOM)]
     except ReadError:
         # The stream is damaged from its first byte; whoever reads it is told, not whoever opens it.
-        return False
+        return b""
+
+
+class _FromUtf16(io.RawIOBase):
+    """The text of a UTF-16 file as UTF-8; half a surrogate pair becomes U+FFFD."""
+
+    def __init__(self, file: io.BufferedReader[Any]) -> None:
+        super().__init__()
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        piece = b"?"
+        while piece and not self._rest:
+            piece = self._file.read1(_BUFFER)
+            self._rest = self._decoder.decode(piece, final=not piece).encode("utf-8", "replace")
+        n = min(len(buffer), len(self._rest))
+        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
+        return n
 
 
 class _UndecodableError(Exception):

@@ -6,21 +6,19 @@ stand together, the second pass holds one run at a time; where they do not, it h
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Run, Turn, Usage, usage_with_cache_inside
 from turncurve.readers._row_identity import IDENTITY, Key, RunIdentity, given_name
-from turncurve.readers._rows import PARQUET_MAGIC, Row, csv_header, parquet_has_column, rows
+from turncurve.readers._rows import Columns, Row, rows
+from turncurve.readers._turn_table import is_turn_table, lacks_turn
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
 from turncurve.readers.fields import (
@@ -43,12 +41,15 @@ _OWN = frozenset(
         *("quality", "tool_error", "schema_valid", "cost_usd", "seconds", "compaction", "success"),
     )
 )
+_COLUMNS = Columns(known=_OWN | {*_SHARES}, text=frozenset(_TEXT))
 _EXPECTED = (
     *("quality", "error", *_TOKENS, "cost_usd", "tool_error", "schema_valid"),
     *("started_at", "seconds", "format_error"),
 )
 _INTERLEAVED = "the rows of runs are interleaved, so the whole file was held in memory"
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
+_NO_TIME = re.compile(r"\s*(?:nan|-[0-9.]+|0(?:\.0*)?)?\s*", re.IGNORECASE)
+"""What a writer leaves when it knows no time: nothing, or a number of 0 or below."""
 _WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _NO_COUNTER = "is it a time or a row's id? `turn` counts the model calls of one run, from 1"
 _ADD_ONE = (
@@ -59,7 +60,7 @@ _ADD_ONE = (
 
 def _read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     identity = RunIdentity()
-    for _, row in rows(path, _second_pass_tells, text=_TEXT, only=IDENTITY):
+    for _, row in rows(path, _second_pass_tells, _COLUMNS, only=IDENTITY):
         identity.learn(row)
     is_together, n_rows = identity.is_together(), 0
     for key, group in _groups(path, on_problem, identity, is_together=is_together):
@@ -82,7 +83,7 @@ def _groups(
     path: Path, on_problem: OnProblem, identity: RunIdentity, *, is_together: bool
 ) -> Iterator[tuple[Key, list[Row]]]:
     held: dict[Key, list[Row]] = {}
-    for number, row in rows(path, on_problem, text=_TEXT):
+    for number, row in rows(path, on_problem, _COLUMNS):
         key = identity.key(row)
         if is_together and key not in held:
             yield from held.items()
@@ -253,19 +254,25 @@ def _turn(index: int, cells: _Cells, measures: list[str], ignored: set[str]) -> 
                 values[name] = number
         elif value is not None:
             ignored.add(name)
-    started_at = cells.row.get("started_at")
     return Turn(
         index=index,
         usage=_usage(cells),
         cost_usd=cells.number("cost_usd", least=0),
-        started_at=parse_time(
-            started_at.isoformat() if isinstance(started_at, datetime) else started_at
-        ),
+        started_at=_started_at(cells),
         seconds=cells.number("seconds", least=0),
         action=_action(cells.row.get("action")),
         values=values,
         record=cells.record,
     )
+
+
+def _started_at(cells: _Cells) -> float | None:
+    """When the turn began; a number of 0 or below is no time, and no fault either."""
+    given = cells.row.get("started_at")
+    time = parse_time(given.isoformat() if isinstance(given, date) else given)
+    if time is None and given is not None and not _NO_TIME.fullmatch(str(given)):
+        cells.unusable("started_at", "a time (ISO 8601, or seconds since 1970)", given)
+    return time
 
 
 def _values(cells: _Cells) -> dict[str, float]:
@@ -340,34 +347,11 @@ def _notes(ignored: set[str], by_turn: Mapping[int, Row]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-_TURN_KEY = re.compile(rb'\s*(?:\[\s*)?\{[^{}\[\]]*"turn"\s*:')
-
-
-def _looks_like(head: bytes, path: Path) -> bool:
-    if head.startswith(PARQUET_MAGIC):
-        return parquet_has_column(path, "turn")
-    start = head.lstrip()
-    if start[:1] in (b"{", b"["):
-        return bool(_TURN_KEY.match(start)) or any(map(_has_turn, start.split(b"\n")[:20]))
-    try:
-        line = start.partition(b"\n")[0].decode("utf-8").strip()
-        return "turn" in csv_header(line)[1]
-    except (UnicodeDecodeError, csv.Error):
-        return False
-
-
-def _has_turn(line: bytes) -> bool:
-    try:
-        row = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return isinstance(row, dict) and "turn" in row
-
-
 READER = Reader(
     name="turns",
     title="table of per-turn records (JSON lines, CSV, Parquet)",
     recognised_by="a column or key `turn`",
-    looks_like=_looks_like,
+    looks_like=is_turn_table,
+    near_miss=lacks_turn,
     read=_read,
 )
