@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -17,7 +18,8 @@ class Registry(Generic[T]):
 
     A built-in is named by `module:attribute` and imported on first use. A plugin adds one with an
     entry point in the group `turncurve.<kind>s`; it too is imported on first use, and one that
-    fails to import, or gives something of another type, fails there, naming itself.
+    fails to import, or gives something of another type, fails there, naming itself. Where a plugin
+    takes the name of a built-in, the built-in stays and a warning names the plugin.
 
     Args:
         kind: What the things are, in the singular: "reader", "signal".
@@ -33,8 +35,12 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """All known names, built-ins in their given order, then plugins; nothing is imported."""
-        plugins = sorted({point.name for point in self._entry_points()} - set(self._builtin))
-        return [*self._builtin, *plugins]
+        points = self._entry_points()
+        for point in points:
+            if point.name in self._builtin:
+                words = f"the {self.kind} plugin {point.name!r} from {_origin(point)} is not used"
+                warnings.warn(f"{words}: a built-in has that name; rename it", stacklevel=2)
+        return [*self._builtin, *sorted({point.name for point in points} - set(self._builtin))]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
@@ -56,7 +62,7 @@ class Registry(Generic[T]):
             point = next((p for p in self._entry_points() if p.name == name), None)
             if point is None:
                 raise UnknownNameError(self.kind, name, self.names())
-            origin = point.dist.name if point.dist else point.value
+            origin = _origin(point)
             try:
                 thing = point.load()
             except Exception as problem:
@@ -67,3 +73,7 @@ class Registry(Generic[T]):
                 self.kind, name, origin, f"wanted a {wanted}, got {type(thing).__name__}"
             )
         return thing
+
+
+def _origin(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.value

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ingest.plugin_reader import install, lines
 from turncurve.errors import ReadError, UnknownNameError
-from turncurve.ingest import ReadOptions, explain, read_table
+from turncurve.ingest import ReadOptions, explain, read, read_table
 from turncurve.ingest.discover import discover
 
 
@@ -131,3 +134,81 @@ def test_an_unknown_reader_is_an_error(tmp_path: Path) -> None:
     touch(tmp_path / "a")
     with pytest.raises(UnknownNameError, match=r"unknown reader 'xml'; known: .*turns"):
         read_table([tmp_path], options=ReadOptions(format="xml"))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "the file is empty"),
+        (b" \n", "nothing but blanks is in it"),
+        (b"step,quality\n1,0.5\n", "no column `turn`; the columns are step, quality"),
+        (b'{"step": 1, "q": 2}\n', "no key `turn`; the keys of the first record are step, q"),
+        (b"just words\n", "no reader recognises its content"),
+    ],
+)
+def test_explain_names_the_near_miss(content: bytes, reason: str, tmp_path: Path) -> None:
+    """A table without `turn` is told by the columns that it has."""
+    (tmp_path / "a").write_bytes(content)
+    assert explain(tmp_path / "a").reason == reason
+
+
+def test_explain_names_the_near_miss_of_packed_formats(tmp_path: Path) -> None:
+    """So are a Parquet file without `turn`, and a zip archive that is no Inspect log."""
+    pq.write_table(pa.table({"step": [1], "quality": [0.5]}), tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "b", "w") as archive:
+        archive.writestr("x", "y")
+    assert explain(tmp_path / "a").reason == "no column `turn`; the columns are step, quality"
+    assert explain(tmp_path / "b").reason == "a zip archive that is no Inspect log"
+
+
+def test_a_file_that_a_forced_reader_can_make_nothing_of_is_one_problem(tmp_path: Path) -> None:
+    """However many records it has; where a run comes of it all the same, each record is told."""
+    (tmp_path / "a").write_text("step,quality\n" + "1,0.5\n" * 50)
+    result = read_table([tmp_path / "a"], options=ReadOptions(format="turns"))
+    (problem,) = result.problems
+    assert "gives no run as 'turns', which knows its files by a column or key `turn`" in str(
+        problem
+    )
+    assert "no column `turn`; the columns are step, quality" in str(problem)
+    (tmp_path / "b").write_text("bad\n" * 30 + '{"turn": 1}\nbad\n')
+    result = read_table([tmp_path / "b"], options=ReadOptions(format="codex"))
+    assert (result.table.n_runs, len(result.problems)) == (1, 31)
+
+
+def test_a_forced_reader_may_be_stopped(tmp_path: Path) -> None:
+    """The listener's own exception comes through, of the one problem and of a later record."""
+    (tmp_path / "a").write_text("bad\n")
+    (tmp_path / "b").write_text('{"x": 1}\nbad\n')
+    for name in "ab":
+        with pytest.raises(ReadError):
+            read(tmp_path / name, options=ReadOptions(format="codex"))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{"type":"summary","leafUuid":"x","sessionId":"s"}\n', "Claude Code session without"),
+        (b'[{"task_id": 1, "traj": []}]', None),
+    ],
+)
+def test_a_file_that_gives_no_run_is_told(
+    content: bytes, words: str | None, tmp_path: Path
+) -> None:
+    """It was recognised, so what it lacks is said; a run without a turn is a run."""
+    (tmp_path / "a").write_bytes(content)
+    result = read_table([tmp_path])
+    assert [p.reason for p in result.problems if words and words in p.reason] == [
+        p.reason for p in result.problems
+    ]
+    assert [i.n_runs for i in result.inputs] == [int(words is None)]
+    assert len(result.problems) == int(words is not None)
+
+
+def test_an_empty_folder_is_told_by_name(tmp_path: Path) -> None:
+    """Beside one that holds a file; hidden files don't count."""
+    touch(tmp_path / "full/a", tmp_path / "hollow/.hidden", tmp_path / "deep/b/c")
+    (tmp_path / "empty").mkdir()
+    folders = [tmp_path / name for name in ("full", "hollow", "empty", "deep")]
+    problems = read_table(folders).problems
+    assert [str(problem.path) for problem in problems] == [str(folders[1]), str(folders[2])]
+    assert "holds no file" in problems[0].reason

@@ -137,6 +137,18 @@ def test_a_broken_reader_plugin_fails_loudly(
         read_table([tmp_path / "a"])
 
 
+def test_a_plugin_under_the_name_of_a_built_in_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The built-in is used, and a warning names the plugin and its package."""
+    install(tmp_path / "site", monkeypatch, name="turns")
+    path = rows(tmp_path / "a", {"turn": 1, "quality": 1})
+    wanted = "reader plugin 'turns' from installed_reader_turns is not used"
+    with pytest.warns(UserWarning, match=wanted):
+        result = read_table([path])
+    assert [(i.format, i.n_runs) for i in result.inputs] == [("turns", 1)]
+
+
 def test_progress_is_told_after_each_file(tmp_path: Path) -> None:
     """It counts up to the number of files, known and unknown."""
     rows(tmp_path / "a", {"turn": 1, "quality": 1})

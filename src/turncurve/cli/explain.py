@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from turncurve.cli.paths import given_paths
+from turncurve.cli.paths import as_given, given_paths
 from turncurve.ingest.discover import Explanation, discover, explain, is_companion
 from turncurve.readers import READERS, Reader
 from turncurve.report.json import dump, plain
@@ -58,7 +58,7 @@ def _described(reader: Reader) -> str:
 
 def _reasoned(explanation: Explanation, *, companion: bool) -> str:
     packed = f" ({explanation.compression})" if explanation.compression else ""
-    path = visible(str(explanation.path), 400) + packed
+    path = visible(as_given(explanation.path), 400) + packed
     if explanation.reader is not None:
         others = f"; {', '.join(explanation.others)} would take it too" * bool(explanation.others)
         why = f"{explanation.reader}: {explanation.recognised_by}{others}"
@@ -73,7 +73,7 @@ def _reasoned(explanation: Explanation, *, companion: bool) -> str:
 def _row(explanation: Explanation, *, companion: bool) -> Mapping[str, Any]:
     wanted = explanation.reader is None and not companion
     return {
-        "path": plain(str(explanation.path)),
+        "path": plain(as_given(explanation.path)),
         "reader": explanation.reader,
         "recognised_by": explanation.recognised_by,
         "others": list(explanation.others),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import click
 from rich.console import Console
 
 from turncurve.cli.options import Reading
-from turncurve.cli.paths import SPOOLED, STDIN_PREFIX
+from turncurve.cli.paths import as_given
 from turncurve.cli.progress import ProgressBar
 from turncurve.errors import ReadError
-from turncurve.ingest import Ingested, ReadOptions, iter_runs, read_table
+from turncurve.ingest import Ingested, ReadOptions, explain, iter_runs, read_table
 from turncurve.model import Run
 from turncurve.report.figures import counted
 from turncurve.report.layout import visible
@@ -29,12 +28,12 @@ def read_runs(paths: Sequence[str], reading: Reading) -> Ingested:
     """
     with ProgressBar("reading", Console(stderr=True, quiet=reading.quiet)) as bar:
         runs = read_table(paths, options=_options(reading), progress=bar)
-    runs = _named(runs)
+    named = _named(runs)
     if not reading.quiet:
-        _tell(runs)
+        _tell(named)
     if runs.table.n_runs == 0:
-        raise click.ClickException(_why_nothing(runs))
-    return runs
+        raise click.ClickException(_why_nothing(named, runs.unread))
+    return named
 
 
 def read_texts(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
@@ -55,19 +54,13 @@ def _named(runs: Ingested) -> Ingested:
     """Standard input under its own name, not that of the file it was kept in."""
     return replace(
         runs,
-        inputs=tuple(replace(i, path=_name(i.path)) for i in runs.inputs),
-        unread=tuple(_name(path) for path in runs.unread),
+        inputs=tuple(replace(i, path=as_given(i.path)) for i in runs.inputs),
+        unread=tuple(as_given(path) for path in runs.unread),
         problems=tuple(
-            ReadError(_name(p.path), p.reason, record=p.record, fix=p.fix, kept=p.kept)
+            ReadError(as_given(p.path), p.reason, record=p.record, fix=p.fix, kept=p.kept)
             for p in runs.problems
         ),
     )
-
-
-def _name(path: object) -> str:
-    parts = Path(str(path)).parts[-2:]
-    spooled = len(parts) == 2 and parts[0].startswith(STDIN_PREFIX) and parts[1] == SPOOLED
-    return "-" if spooled else str(path)
 
 
 def _tell(runs: Ingested) -> None:
@@ -84,12 +77,13 @@ def _tell(runs: Ingested) -> None:
         click.echo(f"turncurve: no reader knows {named}{rest}", err=True)
 
 
-def _why_nothing(runs: Ingested) -> str:
+def _why_nothing(runs: Ingested, unread: Sequence[str]) -> str:
     if runs.problems:
         return f"no run could be read; the first problem: {visible(str(runs.problems[0]), 500)}"
     if runs.unread:
         return (
-            f"no run could be read: no reader knows {visible(runs.unread[0])}; "
+            f"no run could be read: no reader knows {visible(runs.unread[0])} "
+            f"({visible(explain(unread[0]).reason or 'it has changed', 500)}); "
             "turncurve formats lists what can be read"
         )
     return "no run could be read: there is no file"

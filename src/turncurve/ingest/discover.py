@@ -51,7 +51,7 @@ def discover(paths: Sequence[str | Path]) -> list[Found]:
     where its target lies below the same given path.
 
     Raises:
-        ReadError: A path does not exist, or a pattern matches nothing.
+        ReadError: A path is no file and no folder, or a pattern matches nothing.
     """
     found: dict[Path, Found] = {}
     for given in paths:
@@ -59,6 +59,12 @@ def discover(paths: Sequence[str | Path]) -> list[Found]:
             for file in _files(root):
                 found.setdefault(file.path.resolve(), file)
     return list(found.values())
+
+
+def empty_folders(paths: Iterable[str | Path]) -> list[Path]:
+    """The given folders that hold no file that could be a trace."""
+    folders = [root for given in paths for root in _expand(given) if root.is_dir()]
+    return [folder for folder in folders if next(_walk(folder), None) is None]
 
 
 def explain(path: str | Path) -> Explanation:
@@ -78,9 +84,7 @@ def explain(path: str | Path) -> Explanation:
             recognised_by=None,
             compression=compression(path),
             failed=failed,
-            reason="no reader recognises its content"
-            if path.stat().st_size
-            else "the file is empty",
+            reason=_why_not(path),
         )
     return Explanation(
         path=path,
@@ -101,6 +105,18 @@ def _takers(path: Path) -> tuple[list[str], tuple[str, ...]]:
         except Exception as problem:  # noqa: BLE001 - one reader fails on one file as a whole
             failed.append(_failed(name, problem))
     return takers, tuple(failed)
+
+
+def _why_not(path: Path) -> str:
+    """Why no reader takes a file: what it lacks, where it is nearly of a format."""
+    start = head(path)
+    if not start.strip():
+        return "the file is empty" if not path.stat().st_size else "nothing but blanks is in it"
+    for name in READERS:
+        near_miss = READERS[name].near_miss
+        if near_miss is not None and (reason := near_miss(start, path)):
+            return reason
+    return "no reader recognises its content"
 
 
 def _failed(name: str, problem: Exception) -> str:
@@ -143,11 +159,15 @@ def is_companion(path: Path, readers: Iterable[Reader]) -> bool:
 
 def _expand(given: str | Path) -> list[Path]:
     path = Path(given)
-    if path.exists():
+    if path.is_file() or path.is_dir():
         return [path]
+    if path.exists():
+        fix = "write what comes from it into a file, or pipe it in as `-` on the command line"
+        raise ReadError(given, "wanted a file or a folder, got a pipe or a device", fix=fix)
     if has_magic(str(given)):
         # `Path.glob` takes no absolute pattern.
         matches = [Path(match) for match in glob(str(given), recursive=True)]  # noqa: PTH207
+        matches = [match for match in matches if match.is_file() or match.is_dir()]
         if matches:
             return sorted(matches)
         raise ReadError(given, "the pattern matches nothing")

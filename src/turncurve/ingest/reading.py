@@ -16,17 +16,26 @@ from turncurve.errors import (
 )
 from turncurve.ingest.build import TableBuilder
 from turncurve.ingest.checks import no_rules, no_schema, rule_check, schema_check
-from turncurve.ingest.discover import Found, discover, is_companion, reader_of
+from turncurve.ingest.discover import (
+    Found,
+    discover,
+    empty_folders,
+    is_companion,
+    reader_of,
+    recognises,
+)
 from turncurve.ingest.identity import Identities, folder_conditions
 from turncurve.ingest.measure import Addition, Measure
 from turncurve.ingest.options import Problems, Progress, ReadOptions
 from turncurve.ingest.prices import Prices, no_prices
 from turncurve.model import Run
 from turncurve.readers import READERS, OnProblem, Reader, raise_problem
+from turncurve.readers.stream import head
 from turncurve.signals import compute_derived
 from turncurve.table import TurnTable
 
 _DEFAULTS = ReadOptions()
+_HINT = "without --format its content decides; turncurve formats --explain says who takes it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +231,8 @@ class _Reading:
         self._files = discover(paths)
         self._options = options
         self._problems = problems
+        for folder in empty_folders(paths):
+            problems.report(ReadError(folder, "the folder holds no file, hidden ones apart"))
         self._readers = {name: READERS[name] for name in READERS}
         self.inputs: list[Input] = []
         self.unread: list[str] = []
@@ -241,11 +252,42 @@ class _Reading:
         reader = self._reader_of(file)
         if reader is None:
             return
-        n_runs = 0
-        for run in read_file(reader, file.path, self._problems):
+        n_runs, n_told = 0, len(self._problems.found)
+        forced = self._options.format is not None and not _takes(reader, file.path)
+        runs = self._read_forced if forced else self._read_own
+        for run in runs(reader, file.path):
             n_runs += 1
             yield run
+        if n_runs == 0 and len(self._problems.found) == n_told:
+            self._problems.report(ReadError(file.path, f"holds no run: {reader.no_run}"))
         self.inputs.append(Input(path=str(file.path), format=reader.name, n_runs=n_runs))
+
+    def _read_own(self, reader: Reader, path: Path) -> Iterator[Run]:
+        yield from read_file(reader, path, self._problems)
+
+    def _read_forced(self, reader: Reader, path: Path) -> Iterator[Run]:
+        """Read a file that the reader would not take; without a run, one problem says it all."""
+        held: list[ReadError] = []
+        tell = held.append
+
+        def listen(problem: ReadError) -> None:
+            tell(problem)
+
+        runs = read_file(reader, path, Problems(listen))
+        first = next(runs, None)
+        if first is None:
+            lacks = reader.near_miss and reader.near_miss(head(path), path)
+            reason = (
+                f"gives no run as {reader.name!r}, which knows its files by {reader.recognised_by}"
+                + (f"; it has {lacks}" if lacks else "")
+            )
+            self._problems.report(ReadError(path, reason, fix=_HINT))
+            return
+        tell = self._problems.report
+        for problem in held:
+            tell(problem)
+        yield first
+        yield from runs
 
     def _reader_of(self, file: Found) -> Reader | None:
         """The reader that takes a file; one that nobody takes is listed, one that fails told."""
@@ -277,5 +319,15 @@ def read_file(reader: Reader, path: Path, problems: Problems) -> Iterator[Run]:
     except Exception as problem:
         if problem is problems.stop:
             raise
-        words = str(problem) if isinstance(problem, TurncurveError) else repr(problem)
-        problems.report(ReadError(path, f"the reader {reader.name!r} failed: {words}"))
+        reason = f"the reader {reader.name!r} failed: {problem!r}"
+        if isinstance(problem, TurncurveError):
+            reason = str(problem)
+        problems.report(ReadError(path, reason))
+
+
+def _takes(reader: Reader, path: Path) -> bool:
+    """Whether a reader that was asked for by name would have taken the file by itself."""
+    try:
+        return recognises(reader, path)
+    except Exception:  # noqa: BLE001 - whoever reads the file says what is wrong with it
+        return True

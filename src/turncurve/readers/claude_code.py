@@ -379,4 +379,5 @@ READER = Reader(
     recognised_by="lines with a sessionId and a parentUuid, or a line that opens such a session",
     looks_like=_looks_like,
     read=_read,
+    no_run="a Claude Code session without a message",
 )

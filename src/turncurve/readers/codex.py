@@ -359,4 +359,5 @@ READER = Reader(
     recognised_by="a first line of type session_meta (or another rollout type) with a payload",
     looks_like=_looks_like,
     read=_read,
+    no_run="a Codex rollout without a record",
 )

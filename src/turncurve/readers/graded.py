@@ -155,4 +155,5 @@ READER = Reader(
     recognised_by="JSON records of one trace each, with steps that have a validity by a grader",
     looks_like=looks_like,
     read=read,
+    no_run="grades without a trace",
 )

@@ -222,6 +222,11 @@ def _reason(problem: Exception) -> str:
     return f"{type(problem).__name__}: {'; '.join(lines[:3])}" if lines else repr(problem)
 
 
+def _near_miss(start: bytes, path: Path) -> str | None:
+    del path
+    return "a zip archive that is no Inspect log" if start.startswith(_ZIP) else None
+
+
 READER = Reader(
     name="inspect",
     title="Inspect AI logs, .eval and .json",
@@ -229,6 +234,8 @@ READER = Reader(
     '"version" and "eval"',
     looks_like=looks_like,
     read=read,
+    near_miss=_near_miss,
+    no_run="an Inspect log without samples",
     companions=("logs.json",),
     extra="inspect",
 )

@@ -216,4 +216,5 @@ READER = Reader(
     recognised_by="a JSON list of records, or one a line, that have a task_id and a traj",
     looks_like=looks_like,
     read=read,
+    no_run="τ-bench results without a conversation",
 )
