@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import time
 import zipfile
 from pathlib import Path
 
@@ -217,3 +218,46 @@ def test_an_impossible_turn_number_loses_its_sample_only(tmp_path: Path) -> None
     runs, (problem,) = read_all(write_json(tmp_path, log(sample(call(usage=usage)), TWO[1])))
     assert [run.scenario for run in runs] == ["desk/s2"]
     assert problem.record == "s1_epoch_1"
+
+
+def processor_seconds(path: Path, n_problems: int) -> float:
+    started = time.process_time()
+    assert len(read_all(path)[1]) == n_problems
+    return time.process_time() - started
+
+
+def test_bad_samples_take_time_in_proportion(tmp_path: Path) -> None:
+    """Five times as many bad members take about five times as long, and not twenty-five times."""
+    seconds = []
+    for n_bad in (1, 250, 1250):
+        path = write_eval(tmp_path, log(*TWO))
+        with zipfile.ZipFile(path, "a") as archive:
+            for number in range(n_bad):
+                archive.writestr(f"samples/x{number}_epoch_1.json", "{}")
+        seconds.append(processor_seconds(path, n_bad))
+    assert seconds[2] < 8 * seconds[1]
+
+
+def test_two_thousand_small_samples_take_seconds(tmp_path: Path) -> None:
+    """Samples are read together, so that each costs what it holds."""
+    path = write_eval(tmp_path, log(*[sample(call(), id=f"s{n}") for n in range(2000)]))
+    assert processor_seconds(path, 0) < 15
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{}", "not as Inspect writes it: id: Field required; epoch: Field required; and 2 more"),
+        ("{", "is no JSON: Expecting property name"),
+        ("[" * 5000 + "]" * 5000, "nested too deep to read safely"),
+    ],
+)
+def test_faults_of_a_sample_are_told_in_words(tmp_path: Path, content: str, words: str) -> None:
+    """No class of an exception, no address and no dump stands in the problem."""
+    path = write_eval(tmp_path, log(*TWO))
+    add(path, "samples/x_epoch_1.json", content)
+    runs, (problem,) = read_all(path)
+    assert len(runs) == 2
+    assert problem.reason.startswith(words)
+    assert "Error" not in problem.reason
+    assert "http" not in problem.reason

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from turncurve.readers._inspect.archive import (
     SampleMember,
     batches,
     check_member,
+    excerpt,
     opened,
     sample_members,
 )
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
 _ZIP = b"PK\x03\x04"
+_FEW = 16
+"""Samples that are read one by one out of an archive of their own, since reading one opens it."""
 _MEMBER = re.compile(rb"_journal/|header\.json|samples/[^\x00]{1,400}_epoch_\d+\.json")
 
 
@@ -103,26 +107,41 @@ def _read_archive(path: Path, archive: Path, on_problem: OnProblem) -> Iterator[
                 if fault is not None:
                     on_problem(ReadError(path, fault, record=name))
             whole = [member for member in batch if faults[member.name] is None]
-            for member, sample in _samples(path, archive, whole, on_problem):
+            for member, sample in _samples(path, archive, zip_file, whole, on_problem):
                 yield from _runs(sample, context, member.name, on_problem)
 
 
 def _samples(
-    path: Path, archive: Path, members: list[SampleMember], on_problem: OnProblem
+    path: Path,
+    archive: Path,
+    zip_file: zipfile.ZipFile,
+    members: list[SampleMember],
+    on_problem: OnProblem,
 ) -> Iterator[tuple[SampleMember, EvalSample]]:
     """Give the samples of some members; where reading them at once fails, one by one."""
     if not members:
         return
     try:
         samples = archive_samples(archive, members)
-    except Exception as problem:  # noqa: BLE001 - one sample fails, the others are read
-        if len(members) > 1:
-            for member in members:
-                yield from _samples(path, archive, [member], on_problem)
-        else:
-            on_problem(ReadError(path, _reason(problem), record=members[0].name))
+    except Exception:  # noqa: BLE001 - one sample fails, the others are read
+        for first in range(0, len(members), _FEW):
+            few = members[first : first + _FEW]
+            with excerpt(zip_file, few) as part:
+                for member in few:
+                    yield from _one_sample(path, part, member, on_problem)
         return
     yield from zip(members, samples, strict=True)
+
+
+def _one_sample(
+    path: Path, archive: Path, member: SampleMember, on_problem: OnProblem
+) -> Iterator[tuple[SampleMember, EvalSample]]:
+    try:
+        (sample,) = archive_samples(archive, [member])
+    except Exception as problem:  # noqa: BLE001 - one sample fails, the others are read
+        on_problem(ReadError(path, _reason(problem), record=member.name))
+        return
+    yield member, sample
 
 
 def _header(path: Path, archive: Path) -> EvalLog:
@@ -217,9 +236,20 @@ def _record(sample: EvalSample) -> str:
 
 
 def _reason(problem: Exception) -> str:
-    """The first line of what went wrong, and of a validation error its first two."""
+    """What went wrong in plain words: of what a log should be like, the first two faults."""
+    from pydantic import ValidationError  # noqa: PLC0415 - heavy, and comes with Inspect
+
+    if isinstance(problem, RecursionError):
+        return "nested too deep to read safely"
+    if isinstance(problem, json.JSONDecodeError):
+        return f"is no JSON: {problem.msg} at character {problem.pos + 1}"
+    if isinstance(problem, ValidationError):
+        faults = problem.errors(include_url=False, include_context=False, include_input=False)
+        words = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in faults[:2]]
+        more = f"; and {len(faults) - 2} more" if len(faults) > 2 else ""
+        return f"not as Inspect writes it: {'; '.join(words)}{more}"[:500]
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    return f"{type(problem).__name__}: {'; '.join(lines[:3])}" if lines else repr(problem)
+    return f"{type(problem).__name__}: {'; '.join(lines[:2])}" if lines else repr(problem)
 
 
 def _near_miss(start: bytes, path: Path) -> str | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,6 +125,17 @@ def batches(members: Iterable[SampleMember], size: int = 1 << 23) -> Iterator[li
         held += member.size
     if batch:
         yield batch
+
+
+@contextmanager
+def excerpt(archive: zipfile.ZipFile, members: Iterable[SampleMember]) -> Iterator[Path]:
+    """An archive of some members alone, to be opened often: each time costs its own directory."""
+    with tempfile.NamedTemporaryFile(suffix=".eval") as file:
+        with zipfile.ZipFile(file, "w") as small:
+            for member in members:
+                small.writestr(member.name, archive.read(member.name))
+        file.flush()
+        yield Path(file.name)
 
 
 def _directory(
