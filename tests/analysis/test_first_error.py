@@ -179,6 +179,14 @@ def test_a_turn_without_a_tool_call_has_no_tool_error():
     assert {q.p: q.turn for q in found.quantiles}[0.5] is None
 
 
+def test_a_failure_that_the_file_states_counts_without_a_call():
+    """Where a file says that a turn's tool call failed and shows none, the turn has failed."""
+    table = tool_runs({"a": "W--"})
+    stated = table.with_columns({"tool_error": np.array([0.0, 1.0, np.nan])}, {})
+    assert time_to_first_error(table, "tool_error").first_turn is None
+    assert time_to_first_error(stated, "tool_error").first_turn == 2
+
+
 def test_a_run_is_followed_to_its_last_turn_without_a_call():
     """A run that stops calling tools is at risk to its last turn: with an event at turn 5 in one of
     two, the other, silent from turn 3 on, still counts."""
@@ -187,14 +195,15 @@ def test_a_run_is_followed_to_its_last_turn_without_a_call():
 
 
 def test_runs_whose_format_can_not_tell_of_tool_errors_stay_out():
-    """Unknown outcomes are no successes: a run of them is left out, silent turns and all; so is a
-    run without calls of a format that never tells. A call at the end without a result is unknown.
-    """
+    """Unknown outcomes are no successes: a run of them is left out, silent turns and all, in
+    whatever format; so is a run without calls of a format that never tells. A call at the end
+    without a result is unknown."""
     runs = {"told": "WWE", "unknown": "-UU-", "unanswered": "-??-", "mute": "---", "cut": "W-?"}
+    runs |= {"unanswered elsewhere": "-??-"}
     table = tool_runs(runs, format={"unknown": "deaf", "unanswered": "deaf", "mute": "deaf"})
     found = time_to_first_error(table, "tool_error")
     assert (found.n_runs, found.n_events) == (2, 1)
-    assert found.n_excluded == {"run without a value for the rule": 3}
+    assert found.n_excluded == {"run without a value for the rule": 4}
     assert found.survival.n_at_risk == (1,)
     assert "tool_error" not in available_rules(tool_runs({"mute": "---"}))
 

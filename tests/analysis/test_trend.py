@@ -12,7 +12,7 @@ from scipy import stats
 from table_factory import make_table
 from turncurve.analysis.settings import Settings
 from turncurve.analysis.trend import Trend, trends_within_run
-from turncurve.stats.chains import few_valued_chains, normal_chains
+from turncurve.stats.chains import held_chains
 from turncurve.table import SignalInfo, TurnTable
 
 SETTINGS = Settings()
@@ -138,15 +138,15 @@ def test_correlated_turns_raise_the_expectation() -> None:
 
 
 def test_persistent_passes_raise_the_expectation() -> None:
-    """Of 200 runs of passes of .9 whose neighbours correlate by .5 about .4 alarm, as it expects;
-    of as many runs with the same correlation and values of all kinds half as many."""
+    """Of 200 runs of passes of .9 whose neighbours correlate by .5 about .4 alarm, as it expects,
+    and half as many of runs of normal values."""
     rng = np.random.default_rng(8)
-    chains = few_valued_chains(np.array([0.0] + [1.0] * 9), 0.5, shape=(200, 60), rng=rng)
+    chains = held_chains(np.array([0.0] + [1.0] * 9), 0.5, shape=(200, 60), rng=rng)
     trend = trend_of("schema_valid", chains)
     assert trend.false_alarm_here == pytest.approx(0.4, abs=0.08)
     # Binomial standard deviation 7, and 5 more from the simulated rate.
     assert trend.n_alarmed == pytest.approx(trend.expected_by_chance, abs=26)
-    normal = trend_of("quality", normal_chains(0.5, shape=(200, 60), rng=rng))
+    normal = trend_of("quality", held_chains(rng.normal(size=9_999), 0.5, shape=(200, 60), rng=rng))
     assert normal.false_alarm_here == pytest.approx(0.21, abs=0.07)
 
 

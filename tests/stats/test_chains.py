@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from turncurve.stats.chains import few_valued_chains, held, normal_chains
+from turncurve.stats.chains import held, held_chains
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.8])
@@ -15,22 +15,13 @@ def test_values_keep_their_distribution_and_correlate(correlation: float) -> Non
     asked, those two apart by the square."""
     rng = np.random.default_rng(1)
     given = np.array([0.0, 0.0, 1.0, 3.0])
-    chains = few_valued_chains(given, correlation, shape=(40_000, 5), rng=rng)
+    chains = held_chains(given, correlation, shape=(40_000, 5), rng=rng)
     # 40,000 sequences: a standard error of .0025 of a share, .005 of a correlation.
     for value, share in ((0.0, 0.5), (1.0, 0.25), (3.0, 0.25)):
         assert_allclose((chains == value).mean(axis=0), share, atol=0.01)
     found = np.corrcoef(chains.T)
     assert_allclose(np.diag(found, k=1), correlation, atol=0.02)
     assert_allclose(np.diag(found, k=2), correlation**2, atol=0.02)
-
-
-@pytest.mark.parametrize("correlation", [-0.3, 0.0, 0.6])
-def test_normal_chains(correlation: float) -> None:
-    """Mean 0, variance 1 at each turn, and neighbours that correlate as asked."""
-    chains = normal_chains(correlation, shape=(40_000, 4), rng=np.random.default_rng(2))
-    assert_allclose(chains.mean(axis=0), 0, atol=0.02)
-    assert_allclose(chains.var(axis=0), 1, atol=0.03)
-    assert_allclose(np.diag(np.corrcoef(chains.T), k=1), correlation, atol=0.02)
 
 
 def test_below_zero_nothing_is_held() -> None:

@@ -182,12 +182,23 @@ def test_a_breach_elsewhere_says_how_breaches_cluster():
 
 
 def test_a_turn_of_pass_or_fail_is_one_trial_at_most():
-    """Breaches spread over runs more evenly than chance would are worth no more than the turns."""
-    values = np.ones((20, 10))
-    values[np.arange(20), np.arange(20) % 10] = 0
-    values[0, :2] = 0
-    kept = values.mean()
-    assert limits_of(values, 10).low[0] <= stats.beta.ppf(0.05, 200 * kept, 200 * (1 - kept) + 1)
+    """Breaches spread over runs more evenly than chance would, one in each of 40 runs of 60, are
+    worth no more than the turns."""
+    values = np.ones((60, 10))
+    values[np.arange(40), np.arange(40) % 10] = 0
+    kept, t_59 = values.mean(), stats.t.ppf(0.05, 59)
+    trials = 600 * (stats.norm.ppf(0.05) / t_59) ** 2
+    apart = stats.beta.ppf(0.05, trials * kept, trials * (1 - kept) + 1)
+    assert limits_of(values, 10).low[0] <= apart + 1e-9
+
+
+def test_a_bucket_whose_breaches_cluster_more_than_others_goes_by_its_own():
+    """Where a bucket's breaches are three runs' and those of the many others scattered, its own
+    spread decides, and is no worse than one trial a run."""
+    values = (np.random.default_rng(8).random((40, 200)) < 0.8).astype(float)
+    values[:, :10] = 1
+    values[:3, :10] = 0
+    assert limits_of(values, 10).low[0] == pytest.approx(stats.beta.ppf(0.05 / 20, 37, 4))
 
 
 @given(st.integers(0, 10_000), st.floats(0.1, 100), st.floats(-100, 100), st.integers(2, 12))
@@ -266,10 +277,10 @@ def test_uneven_weights_are_worth_fewer_turns():
 
 
 def test_weighted_turns_worked_by_hand():
-    """40 runs that keep .8 or .9 of their weight in turns of 8, 1 and 1: of single turns the
+    """400 runs that keep .8 or .9 of their weight in turns of 8, 1 and 1: of single turns the
     variance is p (1 - p), and a run is worth 100 / 66 of them."""
-    n, p = 40, 0.85
-    values = np.array([[1, 0, 0], [1, 1, 0]] * 20, dtype=float)
+    n, p = 400, 0.85
+    values = np.array([[1, 0, 0], [1, 1, 0]] * 200, dtype=float)
     effect = 66 / 100
     assert effect > 0.05**2 * n / (n - 1) / (p * (1 - p))
     df = n - 1

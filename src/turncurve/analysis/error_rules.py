@@ -93,8 +93,7 @@ def _rule_breach(table: TurnTable, settings: Settings) -> RuleTest:  # noqa: ARG
 
 def _tool_error(table: TurnTable, settings: Settings) -> RuleTest:  # noqa: ARG001
     failed = table.column("tool_error")
-    if not np.isnan(failed).all():
-        failed = np.where(np.isnan(failed) & _surely_without_tool_error(table), 0.0, failed)
+    failed = np.where(np.isnan(failed) & _surely_without_tool_error(table), 0.0, failed)
     return _flag("tool_error", -failed, "turn with a failed tool call", "outcomes of tool calls")
 
 

@@ -15,7 +15,7 @@ from turncurve.analysis.over_runs import mean_over_runs, share_of_runs
 from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.settings import Settings
 from turncurve.analysis.turn_quantiles import Quantile, turn_quantiles
-from turncurve.stats.chains import few_valued_chains, normal_chains
+from turncurve.stats.chains import held_chains
 from turncurve.stats.cusum import Direction, calibrated_cusum, false_alarm_rate
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.lag_one import lag_one_correlation
@@ -34,8 +34,6 @@ MOST_SIMULATED = 100
 """Longest run in that simulation; the rate hardly depends on the length."""
 SIMULATED = 400
 """Runs in it."""
-FEW_VALUES = 5
-"""Signals of at most so many distinct values are simulated by holding values, others as normal."""
 
 FIRST = (
     *("quality", "error", "adherence", "schema_valid", "tool_error_rate"),
@@ -180,7 +178,7 @@ def _trend(table: TurnTable, info: SignalInfo, settings: Settings) -> Trend:
     if n and correlation is not None and correlation >= CORRELATED:
         n_turns = min(int(np.median(counts[watched])), MOST_SIMULATED)
         of_watched = value[np.isin(run, watched)]
-        unchanging = _unchanging(of_watched, correlation, n_turns, rng)
+        unchanging = held_chains(of_watched, correlation, shape=(SIMULATED, n_turns), rng=rng)
         rate = _false_alarm_here(unchanging, direction, rng)
     return Trend(
         signal=info.name,
@@ -211,16 +209,6 @@ def _share(signal: str, n_alarmed: int, n: int, level: float) -> Estimate:
     if n == 0:
         return absent(estimand, f"no run has {2 * BASELINE_TURNS} turns with a value", level=level)
     return share_of_runs(estimand, n_alarmed, n, level=level)
-
-
-def _unchanging(
-    values: NDArray[np.float64], correlation: float, n_turns: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Simulated runs in which nothing changes and neighbours resemble each other as these do."""
-    shape = (SIMULATED, n_turns)
-    if len(np.unique(values)) <= FEW_VALUES:
-        return few_valued_chains(values, correlation, shape=shape, rng=rng)
-    return normal_chains(correlation, shape=shape, rng=rng)
 
 
 def _false_alarm_here(

@@ -30,7 +30,7 @@ def held(
         yield value
 
 
-def few_valued_chains(
+def held_chains(
     values: FloatArray, correlation: float, *, shape: tuple[int, int], rng: np.random.Generator
 ) -> FloatArray:
     """Sequences of `held` values, the fresh ones drawn from `values`.
@@ -44,13 +44,3 @@ def few_valued_chains(
     n_sequences, n_turns = shape
     fresh = (values[rng.integers(len(values), size=n_sequences)] for _ in range(n_turns))
     return np.stack(list(held(fresh, correlation, rng=rng)), axis=1)
-
-
-def normal_chains(
-    correlation: float, *, shape: tuple[int, int], rng: np.random.Generator
-) -> FloatArray:
-    """Normal first-order autoregressive sequences of mean 0 and variance 1, as rows of `shape`."""
-    values = rng.standard_normal(shape)
-    for i in range(1, shape[1]):
-        values[:, i] = correlation * values[:, i - 1] + np.sqrt(1 - correlation**2) * values[:, i]
-    return values
