@@ -267,6 +267,35 @@ def test_flags(value: object, expected: float, lines: Callable[..., Path]) -> No
     assert run.turns[0].values == {"tool_error": expected}
 
 
+@pytest.mark.parametrize("column", ["error", "tool_error", "adherence", "format_error"])
+@pytest.mark.parametrize(
+    ("value", "expected"), [(True, 1.0), (0, 0.0), ("no", 0.0), (0.25, 0.25), (1.0, 1.0)]
+)
+def test_shares(column: str, value: object, expected: float, lines: Callable[..., Path]) -> None:
+    """What can be a share of several is a share, or true or false in any spelling."""
+    (run,) = runs_of(lines({"turn": 1, column: value}))
+    assert run.turns[0].values == {column: expected}
+
+
+def test_words_of_an_error_are_no_share(lines: Callable[..., Path]) -> None:
+    """A column `error` that holds messages is left out with a note, as any column of words."""
+    (run,) = runs_of(lines({"turn": 1, "error": "timed out"}, {"turn": 2, "error": None}))
+    assert run.notes == ("columns that hold no numbers were left out: error",)
+    assert [dict(turn.values) for turn in run.turns] == [{}, {}]
+
+
+def test_the_largest_numbers_that_are_read(lines: Callable[..., Path]) -> None:
+    """Tokens up to 2**53 and numbers up to 1e100 are values; beyond, the limit is told."""
+    (run,) = runs_of(lines({"turn": 1, "context_tokens": 2**53, "mine": -1e100}))
+    assert run.turns[0].usage is not None
+    assert (run.turns[0].usage.context_tokens, run.turns[0].values["mine"]) == (2**53, -1e100)
+    _, problems = told(lines({"turn": 1, "context_tokens": 1e308, "mine": -2e100}))
+    assert {problem.reason.partition(",")[0] for problem in problems} == {
+        "wanted a number from 0 to 9.007e+15 as `context_tokens`",
+        "wanted a number from -1e+100 to 1e+100 as `mine`",
+    }
+
+
 def test_text_columns_are_named_once(lines: Callable[..., Path]) -> None:
     """Columns that hold no numbers are left out, named in one note of the run."""
     (run,) = runs_of(lines({"turn": 1, "b": "x", "a": [1], "n": 1}, {"turn": 2, "b": "y", "n": 2}))
