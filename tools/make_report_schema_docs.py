@@ -151,6 +151,11 @@ def report_schema() -> dict[str, Any]:
             "type": "object",
             "additionalProperties": types.object(SignalInfo, without=["name", "curve"], more={}),
         },
+        "known_signals": {
+            "description": words["known_signals"],
+            "type": "object",
+            "additionalProperties": types.object(SignalInfo, without=["name", "curve"], more={}),
+        },
         "first_bad_turn": result("first_bad_turn"),
         "time_to_first_error": {
             "description": "The first of `time_to_first`: the rolling rule where it can be used.",

@@ -3,6 +3,8 @@
     TurncurveError
     ├── ReadError            a trace file, or one record of it, does not follow its format
     ├── UnknownNameError     no reader, signal or command is registered under a name
+    │   └── UnknownEventError  no run has an event of a kind
+    ├── OffScaleError        a value that was asked for lies off a signal's scale
     ├── BrokenPluginError    an installed plugin failed to load
     ├── MissingExtraError    an optional dependency is needed and not installed
     ├── NotEnoughDataError   an estimate is undefined for so few observations
@@ -14,7 +16,7 @@ A caller's mistake in an argument is `ValueError` or `TypeError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class TurncurveError(Exception):
@@ -51,6 +53,35 @@ class UnknownNameError(TurncurveError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         super().__init__(f"unknown {kind} {name!r}; known: {', '.join(sorted(known))}")
+
+
+class UnknownEventError(UnknownNameError):
+    """A curve along an event was asked for, and no run has an event of that kind.
+
+    Args:
+        kind: The event's kind.
+        seen: Each kind that there is, to the number of runs that have it.
+    """
+
+    def __init__(self, kind: str, seen: Mapping[str, int]) -> None:
+        runs = ", ".join(
+            f"{name} ({n:,} {'run' if n == 1 else 'runs'})" for name, n in seen.items()
+        )
+        TurncurveError.__init__(
+            self,
+            f"no run has an event {kind!r}; "
+            + (f"events seen: {runs}" if runs else "no run has any event"),
+        )
+
+
+class OffScaleError(TurncurveError, ValueError):
+    """A value that was asked for lies off a signal's scale, so no curve can reach it."""
+
+    def __init__(self, what: str, value: float, signal: str, scale: tuple[float, float]) -> None:
+        low, high = scale
+        super().__init__(
+            f"{what}: wanted {low:g} to {high:g}, the scale of {signal}, got {value:g}"
+        )
 
 
 class BrokenPluginError(TurncurveError):

@@ -254,14 +254,70 @@ def test_target_and_production(several, founding):
     assert "surely stays at or above 0.7" in words
 
 
-@pytest.mark.parametrize("axis", ["turn", "tokens", "progress", "event"])
+@pytest.mark.parametrize("axis", ["turn", "tokens", "progress"])
 def test_every_axis_reports(founding, axis):
-    """Each axis gives a report in every form, also where no run has the event."""
+    """Each axis gives a report in every form."""
     report = json.loads(run(founding, "--axis", axis, "--json", "-").stdout)
     assert {row["axis"] for row in report["curves"]} <= {axis}
     text = run(founding, "--axis", axis)
     assert text.exit_code == 0
     assert max(map(len, text.stdout.splitlines())) <= 80
+
+
+@pytest.fixture
+def compacted(tmp_path: Path) -> Path:
+    """Two runs, one of which has its context compacted at turn 5."""
+    path = tmp_path / "compacted.jsonl"
+    path.write_text(
+        lines(
+            [
+                {"run": f"r{r}", "turn": t, "quality": 0.5, "compaction": t == 5 and r == 0}
+                for r in range(2)
+                for t in range(1, 10)
+            ]
+        )
+    )
+    return path
+
+
+def test_axis_of_an_event_that_no_run_has(compacted, founding):
+    """Without the event there is no such curve: status 2, and the events that there are."""
+    result = run(compacted, "--axis", "event", "--event", "nothing")
+    assert result.exit_code == 2
+    assert (
+        "turncurve: no run has an event 'nothing'; events seen: compaction (1 run)\n"
+        in result.stderr
+    )
+    assert run(compacted, "--axis", "event").exit_code == 0
+    assert "no run has any event" in run(founding, "--axis", "event").stderr
+
+
+def test_an_event_without_its_axis_is_told(compacted):
+    """--event changes nothing on another axis, so naming one there is a mistake."""
+    result = run(compacted, "--event", "compaction")
+    assert result.exit_code == 2
+    assert "add --axis event" in result.stderr
+
+
+def test_signal_that_was_asked_for_and_has_no_value(several):
+    """The report says so on top, with the reason, and the others keep their titles."""
+    result = run(several, "--signal", "adherence")
+    words = " ".join(result.stdout.split())
+    assert "Instruction adherence was asked for and has no value: no rule file is given." in words
+    assert "Tool-error rate " in words
+    assert "tool_error" not in words
+    assert "was asked for" not in run(several, "--signal", "tool_error").stdout
+    report = json.loads(run(several, "--signal", "adherence", "--json", "-").stdout)
+    assert "adherence was asked for" in report["headline_details"][-1]
+
+
+def test_target_says_which_signal_it_is_of(several):
+    """Without adherence the target is of quality, which is said; off its scale it is refused."""
+    words = " ".join(run(several, "--target", 0.7).stdout.split())
+    assert "no rule was checked, so quality is taken" in words
+    wrong = run(several, "--target", 1.5)
+    assert wrong.exit_code == 2
+    assert "target: wanted 0 to 1, the scale of quality, got 1.5" in wrong.stderr
 
 
 def test_seed_makes_it_repeatable(several):

@@ -158,3 +158,11 @@ def test_same_figures_as_analyze_run(tmp_path):
     assert report.context.tokens_per_turn == founding["context_growth"]["tokens_per_turn"]
     assert report.repetition.rate.value == founding["repeated_action_rate"]
     assert [source.path for source in report.origin.inputs] == [str(path)]
+
+
+def test_target_on_grades_is_of_the_turns_that_pass():
+    """Where quality is read from grades, the target is of the share of turns that pass."""
+    failing = {f"r{r}": {"error": [0.0] * 10 + [1.0] * 10} for r in range(12)}
+    result = build_report(make_table(failing), settings=Settings(bucket=5), target=0.5).regrounding
+    assert (result.signal, result.turn) == ("passing_turns", 10)
+    assert [point.value for point in result.band] == [1, 1, 0, 0]

@@ -16,6 +16,8 @@ from turncurve.cli.options import (
     reading_options,
 )
 
+DEFAULT = click.core.ParameterSource.DEFAULT
+
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
@@ -33,7 +35,8 @@ from turncurve.cli.options import (
     type=float,
     callback=finite,
     metavar="X",
-    help="Say up to which turn adherence surely stays above X: the re-grounding interval.",
+    help="Say up to which turn adherence surely stays at or above X: the re-grounding interval. "
+    "Where no rule is checked, quality takes its place.",
 )
 @click.option(
     "--production",
@@ -60,6 +63,9 @@ def report(
     record.
     """
     targets = outputs.targets()
+    context = click.get_current_context()
+    if settings.axis != "event" and context.get_parameter_source("event") != DEFAULT:
+        raise click.UsageError("--event says what --axis event counts from; add --axis event")
     from turncurve.cli.make_report import Request, make_report  # noqa: PLC0415 -- --help is light
 
     request = Request(
@@ -67,4 +73,4 @@ def report(
     )
     n_problems = make_report(paths, request, targets, with_text=not outputs.no_text)
     if reading.strict and n_problems:
-        click.get_current_context().exit(2)
+        context.exit(2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from turncurve.analysis.first_error import (
 )
 from turncurve.analysis.missing import Missing, missing
 from turncurve.analysis.own_runs import own_runs
-from turncurve.analysis.quality import QualitySignal, pick_quality
+from turncurve.analysis.quality import QualitySignal, pick_quality, scale_of
 from turncurve.analysis.regrounding import Regrounding, regrounding_interval
 from turncurve.analysis.repetition import Repetition, repetition
 from turncurve.analysis.segments import curves_by_segment
@@ -37,7 +37,7 @@ from turncurve.analysis.settings import Settings
 from turncurve.analysis.success_by_length import LengthBin, success_by_length
 from turncurve.analysis.summary import Summary, summarise
 from turncurve.analysis.trend import Trend, trends_within_run
-from turncurve.errors import ReadError, UnknownNameError
+from turncurve.errors import OffScaleError, ReadError, UnknownEventError, UnknownNameError
 from turncurve.ingest import Ingested, Input
 from turncurve.table import SignalInfo, TurnTable
 
@@ -81,6 +81,8 @@ class Report:
     """The signal that stands for quality here."""
     signals: Mapping[str, SignalInfo]
     """The signals with a curve, in the order of the report; quality comes first."""
+    known_signals: Mapping[str, SignalInfo]
+    """All signals that the table knows, with or without a curve."""
     summary: Summary
     conditions: tuple[ConditionCount, ...]
     curves: tuple[Curve, ...]
@@ -124,16 +126,21 @@ def build_report(
         runs: A turn table, or what `read_table` gave, which also says where the runs came from.
         settings: How runs are read as a curve.
         signals: Names of the signals to draw curves of; without any, all that have a value.
-        target: Adherence that should hold, or quality where no rule was checked; with it the
-            report says up to which turn it does.
+        target: Adherence that should hold, or quality where no rule was checked (the share of
+            turns that pass, where quality is read from grades); with it the report says up to
+            which turn it does.
         production: Runs from production, to tell whether these runs are long enough to stand for
             them.
 
     Raises:
-        UnknownNameError: A signal is asked for that the table doesn't have.
+        UnknownNameError: A signal is asked for that the table doesn't have, or a curve along an
+            event that no run has.
+        OffScaleError: The target lies off the scale of its signal.
     """
     table, origin = _taken_apart(runs)
     settings = settings or Settings()
+    if settings.axis == "event" and table.n_runs:
+        _check_event(table, settings.event)
     level = settings.level
     quality = pick_quality(table, settings)
     chosen = _chosen(table, quality.name, signals)
@@ -142,6 +149,7 @@ def build_report(
         settings=settings,
         quality=quality,
         signals={name: table.info[name] for name in chosen},
+        known_signals=table.info,
         summary=summarise(table),
         conditions=_conditions(table),
         curves=tuple(degradation_curve(table, name, settings=settings) for name in chosen),
@@ -185,12 +193,37 @@ def _chosen(table: TurnTable, quality: str | None, asked: Sequence[str]) -> list
     return list(dict.fromkeys([*first, *(asked or drawable)]))
 
 
+def _check_event(table: TurnTable, kind: str) -> None:
+    runs: dict[str, set[int]] = {}
+    for name, run in zip(table.events.kind.tolist(), table.events.run.tolist(), strict=True):
+        runs.setdefault(name, set()).add(run)
+    if kind not in runs:
+        raise UnknownEventError(kind, {name: len(runs[name]) for name in sorted(runs)})
+
+
 def _regrounding(
     table: TurnTable, target: float, quality: QualitySignal, settings: Settings
 ) -> Regrounding:
-    if _known(table, "adherence") or quality.name is None:
-        return regrounding_interval(table, target=target, settings=settings)
-    return regrounding_interval(table, target=target, settings=settings, signal=quality.name)
+    signal = "adherence"
+    if not _known(table, signal) and quality.name is not None:
+        signal = quality.name
+        if quality.better == "low":
+            table, signal = _passing(table, signal)
+    low, high = scale_of(table, signal, settings)
+    if low is not None and high is not None and not low <= target <= high:
+        raise OffScaleError("target", target, signal, (low, high))
+    return regrounding_interval(table, target=target, settings=settings, signal=signal)
+
+
+def _passing(table: TurnTable, failing: str) -> tuple[TurnTable, str]:
+    """The table with the share of turns that pass, whose high values are good."""
+    name = "passing_turns"
+    info = replace(table.info[failing], name=name, title="Passing turns", better="high")
+    return replace(
+        table,
+        columns={**table.columns, name: 1 - table.columns[failing]},
+        info={**table.info, name: info},
+    ), name
 
 
 def _conditions(table: TurnTable) -> tuple[ConditionCount, ...]:

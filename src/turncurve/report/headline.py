@@ -40,13 +40,23 @@ def headline(report: Report) -> Headline:
     ends = curve_ends(report.curves[0]) if report.quality.name and report.curves else None
     if ends is None:
         why = report.quality.why.removeprefix(NOTHING)
-        return Headline(sentence=f"No quality signal: {why}.")
+        return Headline(sentence=f"No quality signal: {why}.", details=_asked_in_vain(report))
     subject = SUBJECTS[report.quality.source]
     sentence, *details = _change(subject, report.curves[0], ends, quality_slope(report))
     rolling = next((e for e in report.first_errors if e.rule == "rolling_quality"), None)
     if rolling is not None and rolling.n_runs > 0:
         details.append(_goes_bad(rolling))
-    return Headline(sentence=sentence, details=tuple(details))
+    return Headline(sentence=sentence, details=(*details, *_asked_in_vain(report)))
+
+
+def _asked_in_vain(report: Report) -> tuple[str, ...]:
+    """The signals that were asked for and have no value, and why."""
+    absent = {gap.signal: gap for gap in report.missing if gap.n_missing == gap.n_turns}
+    return tuple(
+        f"{info.title} was asked for and has no value: {'; '.join(absent[name].reasons)}."
+        for name, info in report.signals.items()
+        if name in absent
+    )
 
 
 def curve_ends(curve: Curve) -> tuple[CurvePoint, CurvePoint] | None:

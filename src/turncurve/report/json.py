@@ -47,6 +47,10 @@ def to_json(report: Report) -> dict[str, Any]:
         "signals": {
             name: _without(plain(info), "name", "curve") for name, info in report.signals.items()
         },
+        "known_signals": {
+            name: _without(plain(info), "name", "curve")
+            for name, info in report.known_signals.items()
+        },
         "first_bad_turn": report.first_bad_turn,
         "time_to_first_error": plain(first),
         "time_to_first": plain(report.first_errors),

@@ -241,14 +241,15 @@ def _slope(slope: Estimate) -> str:
 def regrounding_fact(result: Regrounding) -> Fact:
     """Up to which turn a signal surely keeps its target."""
     signal = result.signal.replace("_", " ")
+    instead = "" if result.signal == "adherence" else f"no rule was checked, so {signal} is taken: "
     if result.turn is None:
         return (
             "re-grounding",
-            f"no turn is sure to keep {signal} at {result.target:g}: {result.why}.",
+            f"{instead}no turn is sure to keep {signal} at {result.target:g}: {result.why}.",
         )
     until = "to the end, turn" if result.at_least else "up to turn"
     return "re-grounding", (
-        f"{signal} surely stays at or above {result.target:g} {until} {result.turn} "
+        f"{instead}{signal} surely stays at or above {result.target:g} {until} {result.turn} "
         f"(a {100 * result.level:g} % limit that holds in all buckets at once, "
         f"n = {counted(result.n_runs, 'run')})."
     )
@@ -278,7 +279,7 @@ def what_was_read(report: Report) -> str:
 
 def title(report: Report, signal: str) -> str:
     """A signal's few words for people."""
-    info = report.signals.get(signal)
+    info = report.known_signals.get(signal)
     return visible(signal.replace("_", " ") if info is None else info.title, 40)
 
 

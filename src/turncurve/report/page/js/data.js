@@ -45,7 +45,8 @@ async function transcriptOf(run) {
 
 /** What is known of a signal. @param {string} name */
 function signalInfo(name) {
-  const known = Object.hasOwn(report.signals ?? {}, name) ? report.signals[name] : {};
+  const all = { ...report.known_signals, ...report.signals };
+  const known = Object.hasOwn(all, name) ? all[name] : {};
   return {
     name,
     title: known.title || sentenceCase(words(name)),

@@ -259,7 +259,9 @@ function trendSection() {
 
 /** @param {any} again */
 function regroundingWords(again) {
-  const name = signalInfo(again.signal).title;
+  const title = signalInfo(again.signal).title;
+  const name =
+    again.signal === "adherence" ? title : `No rule was checked. ${title}, taken in its place,`;
   if (isNumber(again.turn))
     return `${name} stays above ${short(again.target)} up to turn ${count(again.turn)}: ground the agent again by then.`;
   return `No re-grounding interval: ${again.why ?? "it is not known"}.`;
