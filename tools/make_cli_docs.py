@@ -28,9 +28,10 @@ This page is made by `tools/make_cli_docs.py`.
 | 1 | A gate that was asked for failed. |
 | 2 | A usage error, or no run could be read; with `--strict`, a record could not be read. |
 | 130 | Interrupted. |
-| 141 | Whoever read standard output went away, as in `turncurve report ... \\| head`. |
+| 141 | Whoever read standard output went away before all of it was written, as `head` may. |
 
 Results go to standard output or to the files named; problems, notes and progress go to stderr.
+Where a file is written, the finding is printed on stderr too, unless `--quiet` is given.
 Files are written under a temporary name and renamed, so a file is whole or not there.
 There is no colour in the output, so `NO_COLOR` has nothing to switch off in it.
 """

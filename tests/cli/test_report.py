@@ -153,6 +153,18 @@ def test_every_output_at_once(founding, tmp_path):
     ]
 
 
+def test_finding_is_told_where_a_file_is_written(founding, tmp_path):
+    """The headline and its details go to stderr before the file's name; not so with --quiet."""
+    target = tmp_path / "a.json"
+    result = run(founding, *FOUNDING, "-o", target)
+    words = " ".join(result.stderr.split())
+    assert words.startswith("Quality goes from 0.93 (turns 1-10, n = 1 run) to 0.44")
+    assert words.endswith(f"The rolling mean is first below 0.7 at turn 45. wrote {target}")
+    assert result.stdout == ""
+    assert run(founding, *FOUNDING, "-o", target, "--quiet").stderr == ""
+    assert "Quality" not in run(founding, *FOUNDING, "--json", "-").stderr
+
+
 def test_the_same_output_twice_is_written_once(founding, tmp_path):
     """-o FILE given twice, however spelled, writes the file once."""
     other = tmp_path / ".." / tmp_path.name / "a.json"

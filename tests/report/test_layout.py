@@ -41,8 +41,8 @@ def test_paragraph_keeps_to_the_width(text):
 def test_facts_align_their_sentences():
     """Each sentence starts in the same column, also where it wraps."""
     lines = facts([("cost", "word " * 30), ("context", "short")]).splitlines()
-    assert {len(line) - len(line.lstrip()) for line in lines[1:-1]} == {22}
-    assert lines[-1] == "  context             short"
+    assert {len(line) - len(line.lstrip()) for line in lines[1:-1]} == {23}
+    assert lines[-1] == "  context              short"
 
 
 def test_table_pads_to_the_widest_cell():
@@ -82,6 +82,32 @@ def test_compact_values_keep_what_matters():
     assert compact(-0.001, "share") == "0.00"
 
 
+def test_small_amounts_keep_their_digits():
+    """Milliseconds are not 0.00; what is a share has two decimals all the same."""
+    assert [compact(v, "seconds") for v in (0.0042, 0.00041, 0.094, 0.12)] == [
+        *("0.0042", "0.00041", "0.094", "0.12")
+    ]
+    assert with_margin(0.0042, 0.0038, 0.0046, "seconds") == "0.0042 ±0.00040"
+    assert compact(0.004, "share") == "0.00"
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["", "usd", "tokens"]))
+def test_no_number_is_hundreds_of_digits_long(value, unit):
+    """However large or small a value is, it is written in a few characters."""
+    assert len(amount(value, unit)) < 25
+    assert len(compact(value, unit)) < 15
+    assert len(interval(value, value, unit)) < 50
+    assert len(place(value, value, "tokens")) < 60
+
+
+def test_absurd_numbers_have_an_exponent():
+    """From a thousand million million on, an exponent takes the place of digits."""
+    assert amount(1.234e20) == compact(1.234e20) == "1.23e20"
+    assert amount(-1e300, "tokens") == "-1e300"
+    assert amount(9.9e14, "tokens") == "990,000,000,000,000"
+    assert compact(2.5e9, "tokens") == "2.5B"
+
+
 def test_margin_stands_for_an_even_interval_only():
     """An interval around its value is ±; one cut off at the end of the scale shows both ends."""
     assert with_margin(0.5, 0.4, 0.6) == "0.50 ±0.10"
@@ -107,6 +133,10 @@ def test_course_goes_from_lowest_to_highest():
         (1, 10, "turn", "turns 1-10"),
         (7, 7, "turn", "turn 7"),
         (0, 20_000, "tokens", "0-20k tokens sent"),
+        (38_000, 38_500, "tokens", "38k-38.5k tokens sent"),
+        (1_500, 1_501, "tokens", "1,500-1,501 tokens sent"),
+        (999_990, 1_000_000, "tokens", "999.99k-1,000,000 tokens sent"),
+        (2_500_000, 2_750_000, "tokens", "2.5M-2.8M tokens sent"),
         (0.1, 0.2, "progress", "10-20 % of the run"),
         (-5, -1, "event", "-5 to -1 turns from the event"),
     ],

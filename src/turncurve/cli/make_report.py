@@ -17,8 +17,10 @@ from turncurve.cli.reading import read_runs, read_texts
 from turncurve.model import Run
 from turncurve.report.details import details
 from turncurve.report.document import Report, build_report
+from turncurve.report.headline import headline
 from turncurve.report.html import write_html
 from turncurve.report.json import dump, to_json
+from turncurve.report.layout import paragraph, visible
 from turncurve.report.markdown import to_markdown
 from turncurve.report.text import to_text
 from turncurve.table import TurnTable
@@ -56,6 +58,8 @@ def make_report(
             target=request.target,
             production=production,
         )
+        if not request.reading.quiet and any(target != "-" for _, target in targets):
+            click.echo(_finding(report), err=True)
         for form, target in targets:
             if form == "html":
                 texts = read_texts(files, request.reading) if with_text else None
@@ -70,6 +74,11 @@ def make_report(
 def _check(settings: Settings) -> None:
     if settings.axis == "progress" and (settings.bucket or 0) > MOST_PARTS:
         raise click.UsageError(f"--axis progress: wanted a --bucket of at most {MOST_PARTS:,}")
+
+
+def _finding(report: Report) -> str:
+    top = headline(report)
+    return paragraph(visible(" ".join([top.sentence, *top.details]), 2_000))
 
 
 def _json(report: Report) -> str:

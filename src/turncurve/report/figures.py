@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 
 ABSENT = "–"
+HUGE = 1e15
+"""From here on, and below `TINY`, a number is written with an exponent."""
+TINY = 1e-9
 LOPSIDED = 0.02
 """Share of an interval's width by which its middle may lie off the value and be written as ±."""
+
+_SIZES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
 def amount(value: float | None, unit: str = "", *, digits: int = 3) -> str:
     """A value in its unit: shares to `digits` decimals, tokens and counts in thousands groups."""
     if value is None:
         return ABSENT
+    if abs(value) >= HUGE:
+        return _scientific(value)
     if unit == "usd":
         return usd(value)
     if unit == "tokens":
@@ -26,6 +33,8 @@ def usd(value: float | None) -> str:
     """Dollars: two decimals, or more where the amount is small."""
     if value is None:
         return ABSENT
+    if abs(value) >= HUGE or 0 < abs(value) < TINY:
+        return f"${_scientific(value)}"
     return f"${value:,.2f}" if value == 0 or abs(value) >= 0.1 else f"${_digits(value, 3)}"
 
 
@@ -45,17 +54,29 @@ def counted(n: int, noun: str, plural: str | None = None) -> str:
 
 
 def compact(value: float | None, unit: str = "") -> str:
-    """A value in few characters: tokens in thousands (`12.3k`), shares to two decimals."""
+    """A value in few characters: tokens in thousands (`12.3k`), shares to two decimals.
+
+    What is no share and small has two significant digits.
+    """
     if value is None:
         return ABSENT
+    return ("$" if unit == "usd" else "") + _compact(value, unit)
+
+
+def _compact(value: float, unit: str) -> str:
+    size = abs(value)
+    if size >= HUGE or (unit != "share" and 0 < size < TINY):
+        return _scientific(value)
+    for least, letter in _SIZES:
+        if size >= least:
+            return f"{value / least:.3g}{letter}".replace("e+03", "000")
     if unit == "usd":
-        return f"${_short_usd(value)}"
-    for size, letter in ((1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.3g}{letter}"
+        return _short_usd(value)
     if unit == "tokens":
-        return f"{value:.0f}" if value == 0 or abs(value) >= 10 else f"{value:.2g}"
-    return _unsigned_zero(f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}")
+        return f"{value:.0f}" if value == 0 or size >= 10 else f"{value:.2g}"
+    if unit != "share" and 0 < size < 0.095:
+        return _digits(value, 2)
+    return _unsigned_zero(f"{value:.0f}" if size >= 100 else f"{value:.2f}")
 
 
 def with_margin(value: float, low: float | None, high: float | None, unit: str = "") -> str:
@@ -78,6 +99,11 @@ def _digits(value: float, n: int) -> str:
     return f"{value:.{n - 1 - math.floor(math.log10(abs(value)))}f}"
 
 
+def _scientific(value: float) -> str:
+    """`1.23e20`."""
+    return f"{value:.3g}".replace("e+", "e")
+
+
 def _unsigned_zero(number: str) -> str:
     """`-0.00` is 0.00."""
     return number.removeprefix("-") if not number.strip("-0.") else number
@@ -86,13 +112,25 @@ def _unsigned_zero(number: str) -> str:
 def span(start: float, end: float, axis: str = "turn") -> str:
     """A bucket's label: `1-10`, or `7` where it holds one turn; thousands for tokens."""
     if axis == "tokens":
-        return f"{compact(start, 'tokens')}-{compact(end, 'tokens')}"
+        return f"{_apart(start, end - start)}-{_apart(end, end - start)}"
     if axis == "progress":
         return f"{100 * start:.0f}-{100 * end:.0f} %"
     first, last = f"{start:g}", f"{end:g}"
     if first == last:
         return first
     return f"{first} to {last}" if start < 0 else f"{first}-{last}"
+
+
+def _apart(tokens: float, width: float) -> str:
+    """A token count in so many digits that the ends of buckets of a width differ."""
+    for size, letter in _SIZES:
+        if HUGE > abs(tokens) >= size:
+            decimals = max(0, math.ceil(math.log10(size / width))) if width > 0 else math.inf
+            if decimals > 2:
+                return f"{tokens:,.0f}"
+            short = f"{tokens / size:.{decimals}f}"
+            return (short.rstrip("0").rstrip(".") if decimals else short) + letter
+    return amount(tokens, "tokens")
 
 
 def place(start: float, end: float, axis: str = "turn") -> str:

@@ -38,7 +38,7 @@ def section(title: str, *lines: str) -> str:
     return "\n".join([title.upper(), *lines])
 
 
-def facts(pairs: Iterable[tuple[str, str]], label_width: int = 22) -> str:
+def facts(pairs: Iterable[tuple[str, str]], label_width: int = 23) -> str:
     """A label and a sentence beside it, the sentences aligned and wrapped.
 
     A label that is too long for its column stands on a line of its own.

@@ -16,7 +16,7 @@ from turncurve.analysis.success_by_length import LengthBin
 from turncurve.analysis.trend import Trend
 from turncurve.analysis.turn_quantiles import Quantile
 from turncurve.report.document import Report
-from turncurve.report.figures import ABSENT, amount, counted, interval, span, usd
+from turncurve.report.figures import ABSENT, HUGE, amount, counted, interval, span, usd
 from turncurve.report.layout import visible
 from turncurve.stats.estimate import Estimate
 
@@ -45,9 +45,9 @@ def estimate(result: Estimate, unit: str = "", *, digits: int = 3) -> str:
 
 
 def chance(result: Estimate) -> str:
-    """`0.43 [0.41, 0.45]`; at most its upper limit where that alone is not 0 in two decimals."""
+    """A simulated chance: `0.43 [0.41, 0.45]`, or at most its upper limit where it is near 0."""
     if result.value is None or result.high is None or round(result.value, 2) > 0:
-        return estimate(result, digits=2)
+        return f"{estimate(result, digits=2)} (an interval of the simulation's error alone)"
     return f"at most {result.high:.1g}"
 
 
@@ -119,7 +119,7 @@ def context_facts(context: ContextGrowth) -> Iterator[Fact]:
 
 
 def _grouped(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:,.1f}"
+    return f"{value:,.1f}" if value is not None and abs(value) < HUGE else amount(value)
 
 
 def _crossing(crossing: Crossing) -> str:

@@ -55,6 +55,14 @@ function tokens(value) {
   return size >= 10_000 ? `${trimmed(fixed(value / 1e3, 1))}k` : short(value);
 }
 
+/** A token count in so many digits that the ends of buckets of a width differ. @param {number} value @param {number} width */
+function tokensApart(value, width) {
+  const [size, letter] = value >= 1e6 ? [1e6, "M"] : [1e3, "k"];
+  const digits = Math.max(0, Math.ceil(Math.log10(size / width)));
+  if (value < size || !(digits <= 2)) return count(value);
+  return `${trimmed(fixed(value / size, digits))}${letter}`;
+}
+
 /** A number's text without the zeros that end its fraction: for ticks. @param {string} text */
 function trimmed(text) {
   return text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");

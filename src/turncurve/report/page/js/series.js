@@ -116,7 +116,10 @@ function place(point, axis) {
       ? `turn ${count(point.from)}`
       : `turns ${count(point.from)}${DASH}${count(point.to)}`;
   }
-  if (axis === "tokens") return `${tokens(point.from)} to ${tokens(point.to)} tokens`;
+  if (axis === "tokens") {
+    const width = point.to - point.from;
+    return `${tokensApart(point.from, width)} to ${tokensApart(point.to, width)} tokens`;
+  }
   if (axis === "progress") return `${percent(point.from)} to ${percent(point.to)} of the run`;
   return point.from === point.to
     ? `offset ${short(point.from)}`

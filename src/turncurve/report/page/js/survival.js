@@ -210,6 +210,6 @@ function falseAlarmNote(each) {
     "p",
     { class: "note" },
     `On a flat curve with this noise the rule \u201c${ruleTitle(each.rule).toLowerCase()}\u201d would fire in ` +
-      `${percent(alarm.value)} of runs${interval ? ` (${interval})` : ""}. Read its alarms against that.${why}`,
+      `${percent(alarm.value)} of runs${interval ? ` (${interval})` : ""}. ${interval ? "The interval is of the simulation's error alone. " : ""}Read its alarms against that.${why}`,
   );
 }
