@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,6 +108,37 @@ def test_bomb_is_told(
     runs, problems = read(pack(GOOD_LINES + b" " * 100_000_000))
     assert shape(runs) == BOTH
     assert ["bomb" in problem.reason for problem in problems] == [True]
+
+
+@pytest.mark.parametrize("name", READERS.names())
+@pytest.mark.parametrize("mark", [b"\n", b" ", b"[", b"{", b'"', b",", b"#\n", b'{"a":'])
+def test_a_look_at_a_file_is_quick(name: str, mark: bytes, tmp_path: Path) -> None:
+    """Whatever 64 KiB begin with, saying whether a reader takes them is a matter of a moment."""
+    started = time.process_time()
+    READERS[name].looks_like(mark * (65536 // len(mark)), tmp_path)
+    assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize("start", [b'{"turn":1,"run":"a"}\n', b"turn,run\n1,a\n"])
+def test_millions_of_blank_lines_are_passed_quickly(
+    start: bytes, read: Callable[..., tuple[list[Run], list[ReadError]]]
+) -> None:
+    """They cost their bytes alone in JSON lines; in CSV a million of them end the reading."""
+    started = time.process_time()
+    runs, problems = read(start + b"\n" * 30_000_000)
+    assert time.process_time() - started < 8
+    assert shape(runs) == {"a": [1]}
+    assert ["blank lines in a row" in problem.reason for problem in problems] == [True] * len(
+        problems
+    )
+
+
+def test_line_numbers_count_blank_lines(
+    read: Callable[..., tuple[list[Run], list[ReadError]]],
+) -> None:
+    """However many stand in a row, and with blanks in them or not."""
+    _, problems = read(GOOD_LINES + b"\n" * 100_000 + b"  \n\n{broken\n")
+    assert [problem.record for problem in problems] == [100_009]
 
 
 def test_cut_off_csv_row(read: Callable[..., tuple[list[Run], list[ReadError]]]) -> None:

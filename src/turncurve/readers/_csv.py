@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ DELIMITERS = ",\t;|"
 MOST_TAKEN_BACK = 100
 """Rows with an unclosed quote whose lines are read again: each may have swallowed 128 KiB."""
 _NO_HEADER = re.compile(r"\s*(?:#.*|sep=.\s*)?", re.IGNORECASE | re.DOTALL)
+MOST_BLANK = 1_000_000
+"""Blank lines in a row after which nothing more is looked for."""
+_MOST_BEFORE = 1000
+"""Lines among which the header must be, blank lines and comments before it."""
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
@@ -70,6 +75,8 @@ def csv_rows(
             # A cell may hold bytes that are no UTF-8; they are told by row, so they must pass here.
             wrapped = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="")
             delimiter, given, number = _header(wrapped, known)
+            if not given:
+                return
             lines = _Lines(wrapped, number)
             names, twice = column_names(given, known)
             for name in twice:
@@ -87,7 +94,7 @@ def csv_rows(
 def _header(lines: Iterator[str], known: Collection[str]) -> tuple[str, list[str], int]:
     """Delimiter and names of the header, and the number of its line."""
     number = 0
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(islice(lines, _MOST_BEFORE), start=1):
         if not _NO_HEADER.fullmatch(line):
             return *csv_header(line), number
         delimiter, names = csv_header(line.lstrip("# "))
@@ -144,25 +151,37 @@ def _rows(
     table: _Table, lines: _Lines, on_problem: OnProblem
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     reader = csv.reader(lines, delimiter=table.delimiter, strict=True)
-    n_taken_back = 0
-    while True:
+    n_taken_back = n_blank = 0
+    while n_blank <= MOST_BLANK:
         lines.row, number = [], lines.number + 1
         cells, reason = _cells(reader, len(table.names))
-        if reason is None and cells is None:
-            return
-        n_swallowed, fix = len(lines.row) - 1, None
         if reason is not None:
-            if n_swallowed:
-                reason += f"; it goes on over {n_swallowed:,} more line(s): an unclosed quote?"
-                n_taken_back += 1
-                if n_taken_back <= MOST_TAKEN_BACK:
-                    lines.take_back()
-                    fix = "those lines were read as rows of their own"
-                else:
-                    fix = "those lines were not read: mend the quotes of the file"
-            on_problem(ReadError(table.path, reason, record=number, fix=fix))
-        elif cells:
+            n_taken_back += len(lines.row) > 1
+            is_read_again = n_taken_back <= MOST_TAKEN_BACK
+            on_problem(_bad_row(table.path, number, reason, lines, is_read_again=is_read_again))
+            if is_read_again:
+                lines.take_back()
+        elif cells is None:
+            return
+        n_blank = n_blank + 1 if cells == [] else 0
+        if cells:
             yield number, table.row(_mended(cells, table.path, number, on_problem))
+    reason = f"{MOST_BLANK:,} blank lines in a row; what stands behind them was not read"
+    on_problem(ReadError(table.path, reason, record=lines.number))
+
+
+def _bad_row(
+    path: Path, number: int, reason: str, lines: _Lines, *, is_read_again: bool
+) -> ReadError:
+    n_swallowed, fix = len(lines.row) - 1, None
+    if n_swallowed:
+        reason += f"; it goes on over {n_swallowed:,} more line(s): an unclosed quote?"
+        fix = (
+            "those lines were read as rows of their own"
+            if is_read_again
+            else "those lines were not read: mend the quotes of the file"
+        )
+    return ReadError(path, reason, record=number, fix=fix)
 
 
 def _cells(reader: Iterator[list[str]], n_columns: int) -> tuple[list[str] | None, str | None]:

@@ -50,6 +50,7 @@ _ABSENT = {
     "seconds": "a Codex rollout holds no duration of a model call",
     "format_error": "tool calls are structured, so a malformed one leaves no mark",
 }
+_COUNTER = b'"total_token_usage"'
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _COUNTS = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
@@ -334,8 +335,13 @@ def _has_counter(path: Path) -> bool:
     """Whether the file counts tokens at all, which must be known before its first call ends."""
     try:
         with open_trace(path) as file:
-            pieces = iter(lambda: file.readline(1 << 20), b"")
-            return any(b'"total_token_usage"' in piece for piece in pieces)
+            end = b""
+            while piece := file.read1(1 << 20):
+                piece = end + piece
+                if _COUNTER in piece:
+                    return True
+                end = piece[-len(_COUNTER) :]
+            return False
     except ReadError:
         return False
 

@@ -20,7 +20,7 @@ from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
 from turncurve.readers.fields import MOST_TURNS, as_count, as_text
 
-_START = re.compile(rb'\s*\[?\s*\{\s*"')
+_START = re.compile(rb'\s*(?:\[\s*)?\{\s*"')
 _KEYS = (
     re.compile(rb'"steps"\s*:\s*\['),
     re.compile(rb'"(?:trace_id|task_id)"\s*:'),

@@ -281,6 +281,8 @@ def _lines(path: Path, on_problem: OnProblem, limits: Limits) -> Iterator[tuple[
                 number += 1
                 if len(line) <= limits.line or line.endswith(b"\n"):
                     yield number, line
+                    if line == b"\n":
+                        number += _skip_blank_lines(file)
                     continue
                 on_problem(ReadError(path, f"line over {limits.line:,} bytes", record=number))
                 while (line := file.readline(limits.line)) and not line.endswith(b"\n"):
@@ -289,6 +291,16 @@ def _lines(path: Path, on_problem: OnProblem, limits: Limits) -> Iterator[tuple[
         if problem.record is not None:
             raise
         on_problem(ReadError(path, problem.reason, record=number + 1, fix=problem.fix))
+
+
+def _skip_blank_lines(file: io.BufferedReader[Any]) -> int:
+    """Skip the blank lines that follow, many at a time; gives how many they were."""
+    n_lines = 0
+    while (ahead := file.peek()) and ahead.startswith(b"\n"):
+        n_blank = len(ahead) - len(ahead.lstrip(b"\n"))
+        file.read(n_blank)
+        n_lines += n_blank
+    return n_lines
 
 
 def _bad_line(path: Path, number: int, reason: str, *, breaks_off: bool) -> ReadError:

@@ -23,7 +23,7 @@ from turncurve.readers.fields import (
     is_transient,
 )
 
-_START = re.compile(rb'\s*\[?\s*\{\s*"(?:task_id|trial|reward|info|traj)"\s*:')
+_START = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:task_id|trial|reward|info|traj)"\s*:')
 _KEYS = (re.compile(rb'"task_id"\s*:'), re.compile(rb'"traj"\s*:'))
 _STOP = "###STOP###"
 _TRANSFER = "transfer_to_human_agents"
