@@ -40,6 +40,24 @@ def test_per_turn_records_become_columns(tmp_path: Path) -> None:
     assert table.info["happiness"].title == "Happiness"
 
 
+def test_a_column_under_the_name_of_a_derived_signal_is_told(tmp_path: Path) -> None:
+    """It is left out, once told for its file, and the signal is worked out from the actions."""
+    for name in ("a", "b"):
+        rows(
+            tmp_path / name,
+            *(
+                {"run": run, "turn": turn, "action": "x", "repeated_action": 7, "tool_error": 1}
+                for run in ("r", "s")
+                for turn in (1, 2)
+            ),
+        )
+    result = read_table([tmp_path])
+    assert_array_equal(result.table.columns["repeated_action"], [0, 1] * 4)
+    assert_array_equal(result.table.columns["tool_error"], [1] * 8)
+    assert [Path(str(problem.path)).name for problem in result.problems] == ["a", "b"]
+    assert all("own `repeated_action` was left out" in p.reason for p in result.problems)
+
+
 def test_one_bad_file_loses_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bad record, an error and a crash of a reader are problems; all other runs are there."""
     install(tmp_path / "site", monkeypatch)

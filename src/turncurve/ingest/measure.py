@@ -20,6 +20,10 @@ Addition: TypeAlias = Callable[[Run, Columns, OnProblem], dict[str, str]]
 """Fills columns of a run beyond the observed signals; gives reasons for what stays absent."""
 
 
+_READ_BACK = frozenset({"tool_error"})
+"""Derived signals that a file may give: the observed ones behind them are read from it."""
+
+
 class Measure:
     """Maps a run to its columns.
 
@@ -33,15 +37,27 @@ class Measure:
         self._additions = additions
         signals = {name: SIGNALS[name] for name in SIGNALS}
         self.signals: dict[str, Signal] = {n: s for n, s in signals.items() if s.observe}
+        self._derived = frozenset(signals) - frozenset(self.signals) - _READ_BACK
+        self._told: set[tuple[str, str]] = set()
 
     def __call__(self, run: Run) -> tuple[Columns, Mapping[str, str]]:
         """The run's columns, each of shape (n_turns,), and why what is absent is absent."""
         columns = {name: self._observe(name, signal, run) for name, signal in self.signals.items()}
         _add_given(run, columns)
+        for name in self._derived.intersection(columns):
+            del columns[name]
+            self._tell_once(run, name)
         absent = dict(run.absent)
         for addition in self._additions:
             absent.update(addition(run, columns, self._on_problem))
         return columns, {n: reason for n, reason in absent.items() if _is_absent(columns.get(n))}
+
+    def _tell_once(self, run: Run, name: str) -> None:
+        if (run.path, name) not in self._told:
+            self._told.add((run.path, name))
+            reason = f"the file's own `{name}` was left out: turncurve works that out by itself"
+            fix = "under another name it is a signal of its own"
+            self._on_problem(ReadError(run.path, reason, fix=fix, kept=True))
 
     def _observe(self, name: str, signal: Signal, run: Run) -> FloatArray:
         assert signal.observe is not None
