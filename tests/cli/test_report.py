@@ -101,7 +101,7 @@ def test_with_several_runs_the_headline_has_n_and_interval(several):
     words = " ".join(run(several, "--bucket", 4, "--threshold", 0.6).stdout.split())
     assert words.startswith(
         "Quality falls from 0.87 [0.87, 0.87] (turns 1-4, n = 6 runs) to 0.45 [0.43, 0.47] "
-        "(turns 9-12, n = 6 runs). Within runs it changes by -0.052 a turn [-0.054, -0.05], "
+        "(turns 9-12, n = 6 runs). Within runs it changes by -0.052 a turn [-0.054, -0.050], "
         "n = 6 runs. In 6 of 6 runs the rolling mean is below 0.6 at some turn, the "
         "median is turn 10"
     )

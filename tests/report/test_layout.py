@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turncurve.report.figures import amount, compact, counted, interval, place, usd, with_margin
+from turncurve.report.figures import (
+    amount,
+    compact,
+    counted,
+    interval,
+    place,
+    signed,
+    usd,
+    with_margin,
+)
 from turncurve.report.layout import (
     WIDTH,
     bar,
@@ -71,6 +80,7 @@ def test_amounts_carry_their_unit():
     assert [usd(value) for value in (38.3629, 0.3, 0.0300, 0.0000123, 0)] == [
         *("$38.36", "$0.30", "$0.0300", "$0.0000123", "$0.00")
     ]
+    assert usd(-0.88) == "-$0.88"
     assert amount(0.9312, "share") == "0.931"
     assert amount(None, "share") == "–"
 
@@ -96,7 +106,7 @@ def test_no_number_is_hundreds_of_digits_long(value, unit):
     """However large or small a value is, it is written in a few characters."""
     assert len(amount(value, unit)) < 25
     assert len(compact(value, unit)) < 15
-    assert len(interval(value, value, unit)) < 50
+    assert len(interval(value, value, unit)) < 60
     assert len(place(value, value, "tokens")) < 60
 
 
@@ -155,3 +165,10 @@ def test_intervals_say_which_end_is_unknown():
 def test_counts_agree_in_number():
     """One run, two runs, with thousands grouped."""
     assert [counted(n, "run") for n in (1, 2, 3270)] == ["1 run", "2 runs", "3,270 runs"]
+
+
+def test_changes_have_a_sign_and_two_digits():
+    """A change is written without an exponent until it is absurd."""
+    assert [signed(v) for v in (-0.0042, 231.4, -0.000067, 3.0, 0.0, 1e20, None)] == [
+        *("-0.0042", "+231", "-0.000067", "+3.0", "0", "+1e20", "–")
+    ]

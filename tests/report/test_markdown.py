@@ -80,7 +80,7 @@ def test_what_to_look_at_names_what_is_unlikely_by_chance():
     """Signals on which more runs left their first turns than chance gives are to be looked at."""
     text = shown(to_markdown(build_report(full_table())))
     watched = text.partition("What to look at")[2].partition("Figures")[0]
-    assert "quality: 6 of 6 runs left their first 8 turns (downwards)" in watched
+    assert "quality: fell below its own first 8 turns in 6 of 6 runs" in watched
     steady = {f"r{i}": {"quality": [0.9, 0.8] * 15} for i in range(6)}
     assert "What to look at" not in to_markdown(build_report(make_table(steady)))
 

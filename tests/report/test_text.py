@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from table_factory import make_table
@@ -100,7 +102,7 @@ def test_first_error_is_a_quantile_never_a_mean():
     """Time to first error gives the median with its interval, events and censored runs."""
     words = flat(text_of(full_table()))
     assert "low rolling mean median turn " in words
-    assert "6 events in 6 runs, 0 censored" in words
+    assert "seen in 6 of 6 runs" in words
     section = words.partition("TIME TO FIRST ERROR")[2].partition("WITHIN RUNS")[0]
     assert "average" not in section
 
@@ -110,7 +112,7 @@ def test_unreached_median_says_at_least():
     runs = {f"r{i}": {"quality": [0.9] * 19 + [0.2 if i == 0 else 0.9]} for i in range(8)}
     text = flat(text_of(make_table(runs)))
     assert "low quality median not reached" in text
-    assert "1 event in 8 runs, 7 censored" in text
+    assert "seen in 1 of 8 runs, the other 7 ended first" in text
 
 
 def test_absence_has_its_reason():
@@ -125,7 +127,7 @@ def test_missing_values_have_counts_and_reasons():
     words = flat(text_of(full_table()))
     report = build_report(full_table())
     gap = next(gap for gap in report.missing if gap.signal == "tool_error_rate")
-    assert f"60 of 180 turns: {next(iter(gap.reasons))} (60)." in words
+    assert f"60 of 180 turns: {next(iter(gap.reasons))}." in words
 
 
 def test_problems_are_capped_with_a_count():
@@ -161,3 +163,30 @@ def test_hostile_text_of_a_trace_prints_harmless():
     text = to_text(build_report(runs))
     assert all(character.isprintable() or character == "\n" for character in text)
     assert "\\x1b[31mred" in text
+
+
+def test_signals_have_titles_and_facts_that_agree_stand_together():
+    """Signals are named by their titles, folded where long; equal facts are told once."""
+    names = ("quality", "tool_error_rate", "output_tokens", "repeated_action_window")
+    table = make_table({f"r{r}": dict.fromkeys(names, [0.5, 0.25] * 5) for r in range(3)})
+    titles = dict(
+        zip(names, ("Quality", "Tools", "Output", "Repeated among the last 10"), strict=True)
+    )
+    info = {name: replace(info, title=titles.get(name, name)) for name, info in table.info.items()}
+    text = text_of(replace(table, info=info))
+    assert not [name for name in names if "_" in name and name in text]
+    assert "\n  Repeated among the last 10  " in text
+    long = {name: replace(each, title=f"Very long {each.title}") for name, each in info.items()}
+    assert "\n    the last 10\n" in text_of(replace(table, info=long))
+    assert flat(text).count("not watched: no run has 16 turns with a value.") == 1
+    assert "Quality, Tools, Output" in flat(text)
+
+
+def test_a_signal_with_one_bucket_has_no_change():
+    """Where only one bucket has enough runs there is no second value beside it."""
+    runs = {f"r{r}": {"quality": [0.5] * (60 if r == 0 else 5)} for r in range(12)}
+    for name in runs:
+        runs[name]["context_tokens"] = [900.0] * len(runs[name]["quality"])
+    text = flat(text_of(make_table(runs)))
+    assert "no later bucket has enough runs to compare" in text
+    assert "turns 1-10 later course context_tokens 900 – " in text

@@ -29,11 +29,25 @@ def amount(value: float | None, unit: str = "", *, digits: int = 3) -> str:
     return _unsigned_zero(f"{value:.{digits}f}")
 
 
+def signed(value: float | None) -> str:
+    """A change with its sign and two digits: `-0.0042`, `+230`, `0`."""
+    if value is None:
+        return ABSENT
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= HUGE or size < TINY:
+        return f"{'+' * (value > 0)}{_scientific(value)}"
+    return f"{value:+,.0f}" if size >= 100 else f"{value:+.{max(0, _decimals(value, 2))}f}"
+
+
 def usd(value: float | None) -> str:
     """Dollars: two decimals, or more where the amount is small."""
     if value is None:
         return ABSENT
-    if abs(value) >= HUGE or 0 < abs(value) < TINY:
+    if value < 0:
+        return f"-{usd(-value)}"
+    if value >= HUGE or 0 < value < TINY:
         return f"${_scientific(value)}"
     return f"${value:,.2f}" if value == 0 or abs(value) >= 0.1 else f"${_digits(value, 3)}"
 
@@ -96,7 +110,11 @@ def _short_usd(value: float) -> str:
 
 def _digits(value: float, n: int) -> str:
     """A number below 1 to `n` significant digits, without an exponent."""
-    return f"{value:.{n - 1 - math.floor(math.log10(abs(value)))}f}"
+    return f"{value:.{_decimals(value, n)}f}"
+
+
+def _decimals(value: float, n: int) -> int:
+    return n - 1 - math.floor(math.log10(abs(value)))
 
 
 def _scientific(value: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from turncurve.analysis.degradation import Curve, CurvePoint
 from turncurve.analysis.first_error import FirstError
 from turncurve.report.document import Report
-from turncurve.report.figures import ABSENT, amount, counted, interval, place
+from turncurve.report.figures import ABSENT, amount, counted, interval, place, signed
 from turncurve.stats.estimate import Estimate
 
 FEW_RUNS = 5
@@ -99,7 +99,10 @@ def _change(
 ) -> tuple[str, ...]:
     first, last = ends
     if first is last:
-        return (f"{subject} is {_at(curve, first)}; there is one bucket, so no curve.",)
+        why = "there is one bucket, so no curve"
+        if len(curve.points) > 1:
+            why = "no later bucket has enough runs to compare"
+        return (f"{subject} is {_at(curve, first)}; {why}.",)
     if curve.n_runs == 1:
         return (
             f"{subject} {_of_one_run(curve, first, last)}.",
@@ -138,7 +141,7 @@ def _lower(subject: str) -> str:
 
 
 def _per_turn(value: float) -> str:
-    return f"{value:+.2g}"
+    return signed(value)
 
 
 def _at(curve: Curve, point: CurvePoint) -> str:

@@ -48,7 +48,7 @@ def facts(pairs: Iterable[tuple[str, str]], label_width: int = 23) -> str:
         wrapped = textwrap.wrap(sentence, WIDTH - label_width, break_on_hyphens=False) or [""]
         start = f"  {label}"
         if len(start) >= label_width:
-            lines.append(start)
+            lines.append(paragraph(label, "  "))
             start = ""
         lines += [f"{start:<{label_width}}{wrapped[0]}".rstrip()]
         lines += [" " * label_width + line for line in wrapped[1:]]

@@ -16,7 +16,7 @@ from turncurve.analysis.success_by_length import LengthBin
 from turncurve.analysis.trend import Trend
 from turncurve.analysis.turn_quantiles import Quantile
 from turncurve.report.document import Report
-from turncurve.report.figures import ABSENT, HUGE, amount, counted, interval, span, usd
+from turncurve.report.figures import ABSENT, HUGE, amount, counted, interval, signed, span, usd
 from turncurve.report.layout import visible
 from turncurve.stats.estimate import Estimate
 
@@ -67,10 +67,9 @@ def first_error(result: FirstError) -> str:
     else:
         shown = [q for q in result.quantiles if q.p in SHOWN_QUANTILES]
         parts = [_quantile(q) for q in sorted(shown, key=lambda q: -q.p)]
-        parts.append(
-            f"{counted(result.n_events, 'event')} in {counted(result.n_runs, 'run')}, "
-            f"{result.n_censored:,} censored"
-        )
+        others = "" if result.n_censored == 1 else f" {result.n_censored:,}"
+        rest = f", the other{others} ended first" if result.n_censored else ""
+        parts.append(f"seen in {result.n_events:,} of {counted(result.n_runs, 'run')}{rest}")
     if result.n_excluded:
         why = "; ".join(f"{reason} {n:,}" for reason, n in result.n_excluded.items())
         parts.append(f"left out: {why}")
@@ -83,7 +82,7 @@ def first_error(result: FirstError) -> str:
 
 
 def _quantile(quantile: Quantile) -> str:
-    name = "median" if quantile.p == 0.5 else f"p{round(100 * quantile.p)}"
+    name = "median" if quantile.p == 0.5 else f"{round(100 * quantile.p)}th percentile"
     if quantile.turn is None:
         least = "" if quantile.low is None else f" (turn {quantile.low:g} or later)"
         return f"{name} not reached{least}"
@@ -99,7 +98,9 @@ def context_facts(context: ContextGrowth) -> Iterator[Fact]:
     n_measured = context.n_runs_measured
     middle = "" if n_measured == 1 else "median of " + counted(n_measured, "run") + ": "
     if n_measured < context.n_runs:
-        middle = f"in {n_measured:,} of {counted(context.n_runs, 'run')} (several turns), median: "
+        middle = (
+            f"median of the {n_measured:,} of {counted(context.n_runs, 'run')} with several turns: "
+        )
     yield (
         "context",
         f"{middle}{amount(context.start_tokens, 'tokens')} to "
@@ -178,6 +179,10 @@ def compaction_facts(compactions: Compactions) -> Iterator[Fact]:
     if compactions.n_compactions is None:
         yield "compactions", f"not known: {compactions.why}."
         return
+    if not compactions.n_compactions:
+        known = counted(compactions.n_runs_known, "run")
+        yield "compactions", f"none in {known} whose format can tell."
+        return
     with_one = sum(c.n_runs for c in compactions.counts if c.compactions)
     yield (
         "compactions",
@@ -194,7 +199,7 @@ def completion_facts(completion: Completion) -> Iterator[Fact]:
         yield (
             "turns to completion",
             f"{'; '.join(_quantile(q) for q in middle)}; {completion.n_finished:,} finished, "
-            f"{completion.n_censored:,} censored{unknown}.",
+            f"{completion.n_censored:,} did not{unknown}.",
         )
     else:
         yield "turns to completion", f"not known: {completion.why}."
@@ -221,21 +226,22 @@ def trend_fact(trend: Trend, title: str) -> Fact:
     slope = trend.slope
     by_turn = "" if slope.value is None else f"; {_slope(slope)}"
     return title, (
-        f"{trend.n_alarmed:,} of {counted(trend.n_runs, 'run')} left their first "
-        f"{trend.baseline_turns} turns ({_way(trend.direction)}); by chance at most "
+        f"{_MOVED[trend.direction]} its own first {trend.baseline_turns} turns in "
+        f"{trend.n_alarmed:,} of {counted(trend.n_runs, 'run')}, by chance in at most "
         f"{trend.expected_by_chance:.1f}{by_turn}."
     )
 
 
-def _way(direction: str) -> str:
-    return {"down": "downwards", "up": "upwards", "either": "either way"}[direction]
+_MOVED = {"down": "fell below", "up": "rose above", "either": "moved away from"}
 
 
 def _slope(slope: Estimate) -> str:
     ends = (
-        "" if slope.low is None or slope.high is None else f" [{slope.low:+.2g}, {slope.high:+.2g}]"
+        ""
+        if slope.low is None or slope.high is None
+        else f" [{signed(slope.low)}, {signed(slope.high)}]"
     )
-    return f"slope {slope.value:+.2g} a turn{ends}"
+    return f"slope {signed(slope.value)} a turn{ends}"
 
 
 def regrounding_fact(result: Regrounding) -> Fact:
@@ -285,6 +291,9 @@ def title(report: Report, signal: str) -> str:
 
 def missing_fact(gap: Missing, label: str) -> Fact:
     """How many turns lack a value, and why."""
+    if len(gap.reasons) == 1:
+        why = visible(next(iter(gap.reasons)))
+        return label, f"{gap.n_missing:,} of {gap.n_turns:,} turns: {why}."
     reasons = "; ".join(f"{visible(why)} ({n:,})" for why, n in gap.reasons.items())
     return label, f"{gap.n_missing:,} of {gap.n_turns:,} turns: {reasons}."
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from turncurve.analysis.degradation import Curve, CurvePoint
 from turncurve.report import sentences
@@ -22,6 +23,7 @@ from turncurve.report.layout import WIDTH, bar, facts, paragraph, section, spark
 
 BAR = 12
 COURSE = 6
+TITLE = 26
 SHOWN_TRENDS = 6
 SHOWN_MISSING = 8
 SHOWN_PROBLEMS = 5
@@ -94,7 +96,7 @@ def _sentence(words: str) -> str:
 def _curve_table(report: Report, curve: Curve, panel: Curve) -> str:
     steady = {point.start: point for point in panel.points} if curve.n_runs > 1 else {}
     low, high = _scale(report, curve)
-    percent = f"{100 * curve.level:g} %"
+    percent = f"{100 * curve.level:g} % interval"
     header = [_AXES[curve.axis], "mean", percent, "runs", "turns", ""]
     extra = [f"the same {panel.n_runs}"] if steady else []
     rows = []
@@ -151,21 +153,34 @@ def _others(report: Report) -> Iterator[str]:
         cells = [
             with_margin(p.value, p.low, p.high, report.signals[curve.signal].unit) for p in ends
         ]
+        if ends[0] is ends[1]:
+            cells[1] = ABSENT
         course = sparkline([p.value for p in curve.points], COURSE)
-        rows.append([visible(curve.signal, 27), *cells, course])
+        rows.append([sentences.title(report, curve.signal), *cells, course])
         places.append(tuple(_column_head(point, curve) for point in ends))
     if rows:
         usual = Counter(places).most_common(1)[0][0]
         for row, there in zip(rows, places, strict=True):
-            row[0] += "" if there == usual else " *"
+            row[0] += "" if there == usual else "\N{NO-BREAK SPACE}*"
+        rows = [line for row in rows for line in _folded(row)]
         other = (
             [] if len(set(places)) == 1 else ["  * from the first to the last of its own buckets"]
         )
+        usual = usual if usual[0] != usual[1] else (usual[0], "later")
         lines = table(["", *usual, "course"], rows, "<<<<")
         if max(map(len, lines.splitlines())) > WIDTH:
             lines = table(["", *usual], [row[:-1] for row in rows], "<<<")
         level = f"{100 * report.settings.level:g} %"
         yield section(f"other signals, first bucket to last (± {level} interval)", lines, *other)
+
+
+def _folded(row: list[str]) -> Iterator[list[str]]:
+    """A row whose long title goes on in a line below it."""
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(row[0], TITLE)]
+    first, *rest = lines or [""]
+    yield [first, *row[1:]]
+    for more in rest:
+        yield [f"  {more}", *[""] * (len(row) - 1)]
 
 
 def _column_head(point: CurvePoint, curve: Curve) -> str:
@@ -186,7 +201,15 @@ def _trends(report: Report) -> Iterator[str]:
         pairs = (
             sentences.trend_fact(trend, sentences.title(report, trend.signal)) for trend in shown
         )
-        yield section(title, facts(pairs))
+        yield section(title, facts(_together(pairs)))
+
+
+def _together(pairs: Iterable[sentences.Fact]) -> list[sentences.Fact]:
+    """Facts that say the same under one label."""
+    labels: dict[str, list[str]] = {}
+    for label, said in pairs:
+        labels.setdefault(said, []).append(label)
+    return [(", ".join(alike), said) for said, alike in labels.items()]
 
 
 def _the_rest(report: Report) -> Iterator[str]:
@@ -208,7 +231,9 @@ def _missing(report: Report) -> Iterator[str]:
         sentences.missing_fact(gap, sentences.title(report, gap.signal))
         for gap in gaps[:SHOWN_MISSING]
     ]
-    yield section("missing values", facts(pairs), *_more(len(gaps) - SHOWN_MISSING, "signal"))
+    yield section(
+        "missing values", facts(_together(pairs)), *_more(len(gaps) - SHOWN_MISSING, "signal")
+    )
 
 
 def _problems(report: Report) -> Iterator[str]:
