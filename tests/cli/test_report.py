@@ -213,7 +213,7 @@ def test_mistakes_are_one_line_that_says_what_would_work(founding, options, said
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("just words\n", "no reader knows"), ("", "no reader knows"), ('{"turn": "x"}\n', "problem")],
+    [("just words\n", "no reader knows"), ("", "no reader knows"), ('{"turn": "x"}\n', "wanted a")],
 )
 def test_nothing_to_read_is_status_2(tmp_path, content, said):
     """A file without a single readable run ends with status 2 and says why, on one line or two."""

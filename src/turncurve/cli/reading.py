@@ -29,7 +29,8 @@ def read_runs(paths: Sequence[str], reading: Reading) -> Ingested:
     with ProgressBar("reading", Console(stderr=True, quiet=reading.quiet)) as bar:
         runs = read_table(paths, options=_options(reading), progress=bar)
     named = _named(runs)
-    if not reading.quiet:
+    says_it_all = runs.table.n_runs == 0 and len(runs.problems) == 1 and not runs.unread
+    if not reading.quiet and not says_it_all:
         _tell(named)
     if runs.table.n_runs == 0:
         raise click.ClickException(_why_nothing(named, runs.unread))
@@ -78,6 +79,8 @@ def _tell(runs: Ingested) -> None:
 
 
 def _why_nothing(runs: Ingested, unread: Sequence[str]) -> str:
+    if len(runs.problems) == 1:
+        return f"no run could be read: {visible(str(runs.problems[0]), 500)}"
     if runs.problems:
         return f"no run could be read; the first problem: {visible(str(runs.problems[0]), 500)}"
     if runs.unread:
