@@ -13,7 +13,7 @@ function dataTable({ head, rows, caption }) {
     row.map((cell, column) =>
       column === 0
         ? h("th", { scope: "row" }, cell)
-        : h("td", { class: numeric[column] ? "num" : null }, cell),
+        : h("td", { class: numeric[column] ? "num" : isShort(cell) ? "whole" : null }, cell),
     );
   return h(
     "table",
@@ -36,6 +36,11 @@ function dataTable({ head, rows, caption }) {
       rows.map((row) => h("tr", {}, cells(row))),
     ),
   );
+}
+
+/** Whether a cell is an interval or a few words, which no line should break. @param {any} cell */
+function isShort(cell) {
+  return cellText(cell).length <= 22;
 }
 
 /** @param {any} cell */
