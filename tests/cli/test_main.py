@@ -152,9 +152,11 @@ def test_reference_page_is_fresh():
 @pytest.mark.skipif(os.name == "nt", reason="signals differ there")
 def test_interrupt_ends_cleanly():
     """Ctrl-C ends the command with status 130 and no traceback."""
+    # A shell's background job ignores the signal, and its children inherit that.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = "import sys; from turncurve.cli.main import main; sys.argv[0] = 'turncurve'; main()"
     with subprocess.Popen(
-        [sys.executable, "-c", code, "report", "-"],
+        [sys.executable, "-c", f"{heed}; {code}", "report", "-"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
