@@ -18,7 +18,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from turncurve.analysis.degradation import Curve, CurvePoint, TurnSeries
+from turncurve.analysis.by_turn import TurnSeries
+from turncurve.analysis.degradation import Curve, CurvePoint
 from turncurve.report.document import Report
 from turncurve.report.json import NAMES, SCHEMA_VERSION
 from turncurve.report.problems import SHOWN_IN_ALL, SHOWN_OF_A_KIND, ProblemList

@@ -181,3 +181,11 @@ def test_no_outcome_gives_no_cost_per_success() -> None:
     result = cost(runs_costing(1, 2, success=[None, None]), SETTINGS).per_success
     assert result.reason == "no run has both a cost and an outcome"
     assert result.excluded["outcome not known"] == 2
+
+
+def test_no_run_costs_less_than_nothing() -> None:
+    """One dear run among cheap ones makes a wide interval, which stays at or above 0."""
+    estimate = cost(runs_costing(0.01, 0.02, 9.0, success=[True] * 3), SETTINGS).per_run
+    assert estimate.low == 0
+    assert estimate.high is not None
+    assert estimate.high > estimate.value == pytest.approx(3.01)

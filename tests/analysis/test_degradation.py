@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from table_factory import make_table
-from turncurve.analysis.degradation import curve_by_turn, degradation_curve, reach
+from turncurve.analysis.by_turn import curve_by_turn, reach
+from turncurve.analysis.degradation import degradation_curve
 from turncurve.analysis.settings import Settings
 from turncurve.errors import UnknownNameError
 from turncurve.table import SignalInfo

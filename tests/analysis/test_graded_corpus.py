@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import turncurve
-from turncurve.analysis.degradation import curve_by_turn, degradation_curve
+from turncurve.analysis.by_turn import curve_by_turn
+from turncurve.analysis.degradation import degradation_curve
 from turncurve.analysis.first_error import time_to_first_error
 from turncurve.analysis.summary import summarise
 

@@ -53,6 +53,7 @@ def test_version():
         (["report", ".", "--bucket", "x"], "wanted a whole number, at least 1, got 'x'"),
         (["report", ".", "--seed", "-1"], "wanted a whole number, at least 0, got '-1'"),
         (["report", ".", "--level", "nan"], "wanted a finite number, got nan"),
+        (["report", ".", "--level", "0.9999999999"], "0.9999999999 is not in the range"),
         (["report", ".", "--threshold", "nan"], "wanted a finite number, got nan"),
         (["report", ".", "--threshold", "inf"], "wanted a finite number, got inf"),
         (["report", ".", "--target", "nan"], "wanted a finite number, got nan"),

@@ -95,7 +95,11 @@ def cost(table: TurnTable, settings: Settings) -> Cost:
         n_runs_with_cost=int(known.sum()),
         n_runs_partial=int((known & by_run.is_partial[own]).sum()),
         per_run=mean_over_runs(
-            _PER_RUN, usd, level=level, excluded={"cost not known": int((~known).sum())}
+            _PER_RUN,
+            usd,
+            level=level,
+            lowest=0.0,
+            excluded={"cost not known": int((~known).sum())},
         ),
         late_turn=late_turn,
         late_to_turn_5=late,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,7 +20,6 @@ from turncurve.analysis.axes import (
 from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
 from turncurve.analysis.quality import scale_of
-from turncurve.analysis.run_lengths import last_turns
 from turncurve.analysis.settings import Axis, Settings
 from turncurve.errors import UnknownNameError
 from turncurve.stats.curve import MeanCurve, mean_curve, within_scale
@@ -87,37 +86,6 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnSeries:
-    """A signal by single turn over all runs that reach it; tuples of one length, None = absent.
-
-    `turn` rises. It holds each turn that any run has, and the ends of each gap that no run has a
-    turn in, with 0 runs; the turns between these are left out, as nothing is known of them.
-    """
-
-    signal: str
-    turn: tuple[int, ...]
-    n_runs: tuple[int, ...]
-    n_turns: tuple[int, ...]
-    value: tuple[float | None, ...]
-    std_error: tuple[float | None, ...]
-    low: tuple[float | None, ...]
-    high: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """How many runs are still there at each turn, from turn 1 to the last of the longest run.
-
-    The turns are those of `TurnSeries`: between two that are named, the number does not change.
-    """
-
-    turn: tuple[int, ...]
-    n_runs: tuple[int, ...]
-    share: tuple[float, ...]
-    """Of the runs with a turn."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """A signal laid out along an axis: the turns that have both a value and a place, by bucket.
 
@@ -175,64 +143,6 @@ def degradation_curve(
     if panel == "active":
         return curve_over(frame, np.ones(len(frame.rows), dtype=np.bool_), unit=unit)
     return _balanced(frame, unit)
-
-
-def curve_by_turn(table: TurnTable, signal: str, settings: Settings | None = None) -> TurnSeries:
-    """A signal's mean at each turn up to the longest run's last, over runs that have a value.
-
-    Raises:
-        UnknownNameError: The table has no such column.
-    """
-    by_turn = replace(settings or Settings(), axis="turn", bucket=1)
-    frame = lay_out(table, signal, by_turn)
-    curve = _fitted(frame, np.ones(len(frame.rows), dtype=np.bool_), "run")
-    turns = _named_turns(table)
-    at = np.searchsorted(turns, curve.bucket + 1)
-
-    def spread(values: FloatArray) -> tuple[float | None, ...]:
-        column: list[float | None] = [None] * len(turns)
-        for position, value in zip(at.tolist(), values.tolist(), strict=True):
-            column[position] = none_if_nan(value)
-        return tuple(column)
-
-    def counts(values: NDArray[np.int64]) -> tuple[int, ...]:
-        return tuple(int(value or 0) for value in spread(values.astype(np.float64)))
-
-    return TurnSeries(
-        signal=signal,
-        turn=tuple(turns.tolist()),
-        n_runs=counts(curve.n_runs),
-        n_turns=counts(curve.n_turns),
-        value=spread(curve.value),
-        std_error=spread(curve.std_error),
-        low=spread(curve.low),
-        high=spread(curve.high),
-    )
-
-
-def reach(table: TurnTable) -> Reach:
-    """How many runs (those of sub-agents left out) get to each turn."""
-    last = last_turns(table)[own_runs(table)]
-    lengths = np.sort(last[last > 0])
-    turns = _named_turns(table)
-    still = len(lengths) - np.searchsorted(lengths, turns, side="left")
-    return Reach(
-        turn=tuple(turns.tolist()),
-        n_runs=tuple(still.tolist()),
-        share=tuple((still / max(len(lengths), 1)).tolist()),
-    )
-
-
-def _named_turns(table: TurnTable) -> NDArray[np.int64]:
-    """Turn 1, every turn that a run has, and its neighbours, up to the last; a gap has two ends.
-
-    A file may number one turn 1,000,000: what lies before it must cost nothing.
-    """
-    turns = np.unique(table.turn[own_runs(table)[table.run]])
-    if not len(turns):
-        return turns
-    named = np.unique(np.concatenate(([1], turns - 1, turns, turns + 1)))
-    return np.asarray(named[(named >= 1) & (named <= turns[-1])])
 
 
 def lay_out(table: TurnTable, signal: str, settings: Settings) -> Frame:
@@ -308,7 +218,7 @@ def curve_over(
     used = np.zeros(frame.table.n_runs, dtype=np.bool_)
     used[frame.run[chosen]] = True
     repeated = repeats_scenarios(frame.table, used)
-    curve = _fitted(frame, chosen, unit)
+    curve = fitted(frame, chosen, unit)
     excluded = dict(frame.excluded)
     left_out = int((frame.eligible & ~used).sum())
     if left_out:
@@ -334,7 +244,8 @@ def curve_over(
     )
 
 
-def _fitted(frame: Frame, chosen: BoolArray, unit: Unit) -> MeanCurve:
+def fitted(frame: Frame, chosen: BoolArray, unit: Unit) -> MeanCurve:
+    """The mean by bucket of the chosen rows of a frame, with limits within the signal's scale."""
     run = frame.run[chosen]
     curve = mean_curve(
         frame.values[chosen],
@@ -436,7 +347,7 @@ def _warnings(curve: MeanCurve) -> tuple[str, ...]:
 
 
 def _repeated(frame: Frame, chosen: BoolArray, by_run: MeanCurve) -> tuple[str]:
-    by_scenario = _fitted(frame, chosen, "scenario")
+    by_scenario = fitted(frame, chosen, "scenario")
     both = (by_run.std_error > 0) & (by_scenario.std_error > 0)
     ratio = by_scenario.std_error[both] / by_run.std_error[both]
     wider = f" (standard errors x{np.median(ratio):.2f}, median over buckets)" if len(ratio) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
@@ -56,6 +57,7 @@ def mean_over_runs(
     values: ArrayLike,
     *,
     level: float,
+    lowest: float = -math.inf,
     excluded: Mapping[str, int] = _NOTHING,
 ) -> Estimate:
     """The mean of one number a run, with a t interval.
@@ -64,6 +66,7 @@ def mean_over_runs(
         estimand: What is estimated, in a sentence.
         values: Shape (n_runs,); NaN is left out.
         level: Confidence level.
+        lowest: What no value can be below; the lower limit is kept from going there.
         excluded: Reason to number of runs left out; a 0 is no reason.
 
     Raises:
@@ -74,7 +77,7 @@ def mean_over_runs(
         estimand=estimand,
         value=mean.value,
         std_error=mean.std_error,
-        low=mean.low,
+        low=None if mean.low is None else max(mean.low, lowest),
         high=mean.high,
         level=level,
         method="t over runs",

@@ -123,7 +123,7 @@ def curve_options(command: F) -> F:
         ),
         click.option(
             "--level",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            type=click.FloatRange(0, 0.999999, min_open=True),
             default=defaults.level,
             callback=finite,
             show_default=True,

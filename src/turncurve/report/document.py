@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from turncurve.analysis.by_turn import Reach, TurnSeries, curve_by_turn, reach
 from turncurve.analysis.compactions import Compactions, compactions
 from turncurve.analysis.completion import Completion, completion
 from turncurve.analysis.context import ContextGrowth, context_growth
@@ -15,11 +16,7 @@ from turncurve.analysis.cost import Cost, cost
 from turncurve.analysis.coverage import Coverage, coverage
 from turncurve.analysis.degradation import (
     Curve,
-    Reach,
-    TurnSeries,
-    curve_by_turn,
     degradation_curve,
-    reach,
 )
 from turncurve.analysis.first_error import (
     FirstError,

@@ -11,7 +11,8 @@ from importlib import resources
 from typing import Any
 
 from turncurve import __version__
-from turncurve.analysis.degradation import Curve, TurnSeries
+from turncurve.analysis.by_turn import TurnSeries
+from turncurve.analysis.degradation import Curve
 from turncurve.errors import ReadError
 from turncurve.report.document import Report
 from turncurve.report.headline import headline
