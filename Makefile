@@ -30,6 +30,10 @@ $(VENV)/.dev: $(VENV)/pyvenv.cfg pyproject.toml requirements-dev.lock
 	$(PIP) install -c requirements-dev.lock -e '.[dev]'
 	@touch $@ $(VENV)/.use
 
+$(VENV)/.bench: $(VENV)/.bench
+	$(PIP) install -c requirements-dev.lock -e '.[bench]'
+	@touch $@
+
 report: $(VENV)/.use
 	@mkdir -p reports
 	$(BIN)/turncurve report examples/long-agent -o reports/example.html -o reports/example.json
@@ -53,13 +57,13 @@ types: $(VENV)/.dev
 floors: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.bench
 	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 docs: $(VENV)/.dev
 	@for tool in tools/make_*_docs.py; do $(BIN)/python $$tool; done
 
-lock: $(VENV)/.dev
+lock: $(VENV)/.bench
 	$(BIN)/python -m pip freeze --exclude-editable | grep -v '@ file' > requirements-dev.lock
 
 clean:
