@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from turncurve.ingest.measure import Columns, Measure
 from turncurve.model import Run, Usage
 from turncurve.signals.actions import Action, actions
 from turncurve.table import CallTable, EventTable, RunTable, SignalInfo, TurnTable
+from turncurve.table.columns import objects
 
 _NAN = float("nan")
 _EXACT = 2**53
@@ -42,6 +42,16 @@ class TableBuilder:
         self._event_run: GrowingArray[np.int64] = GrowingArray(np.int64)
         self._event_turn: GrowingArray[np.int64] = GrowingArray(np.int64)
         self._event_kind: list[str] = []
+
+    @property
+    def n_runs(self) -> int:
+        """Runs so far."""
+        return len(self._runs["id"])
+
+    @property
+    def n_turns(self) -> int:
+        """Rows so far."""
+        return len(self._turn)
 
     def add(self, run: Run) -> None:
         """Append one run; one that raises leaves the table as it was.
@@ -81,9 +91,9 @@ class TableBuilder:
             events=EventTable(
                 run=self._event_run.array(),
                 turn=self._event_turn.array(),
-                kind=_objects(self._event_kind),
+                kind=objects(self._event_kind),
             ),
-            info={**self._info, "quality": _scaled(self._info["quality"], runs)},
+            info=dict(self._info),
         )
 
     def _extend(self, columns: Columns, first: int) -> None:
@@ -149,7 +159,7 @@ def _run_row(run: Run, absent: Mapping[str, str]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": run.id,
         "scenario": run.scenario,
-        "trial": run.trial or 1,
+        "trial": run.trial or 0,
         "condition": run.condition,
         "agent": run.agent,
         "parent": run.parent,
@@ -202,30 +212,11 @@ def _run_table(rows: Mapping[str, list[Any]]) -> RunTable:
         elif name in _FLOATS:
             arrays[name] = _finite(np.array(values, dtype=np.float64))
         else:
-            arrays[name] = _objects(values)
+            arrays[name] = objects(values)
     return RunTable(**arrays)
-
-
-def _objects(values: list[Any]) -> NDArray[np.object_]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same array with NaN in place of infinities: no measure of a turn is infinite."""
     values[~np.isfinite(values)] = np.nan
     return values
-
-
-def _scaled(info: SignalInfo, runs: RunTable) -> SignalInfo:
-    """The quality signal with its scale, where all runs that state one agree on it."""
-    scales = {
-        (low, high)
-        for low, high in zip(runs.quality_low.tolist(), runs.quality_high.tolist(), strict=True)
-        if not (math.isnan(low) or math.isnan(high))
-    }
-    if len(scales) != 1:
-        return info
-    low, high = scales.pop()
-    return replace(info, low=low, high=high)

@@ -12,6 +12,7 @@ from pathlib import Path
 from turncurve.errors import ReadError
 from turncurve.readers import READERS, OnProblem, Reader
 from turncurve.readers.stream import compression, head
+from turncurve.table.store import is_store
 
 _NO_TRACES = frozenset({"__pycache__", "node_modules"})
 
@@ -186,8 +187,13 @@ def _files(root: Path) -> Iterator[Found]:
 
 def _walk(root: Path) -> Iterator[Path]:
     for folder, inner, names in os.walk(root):
-        inner[:] = [name for name in inner if not name.startswith(".") and name not in _NO_TRACES]
+        inner[:] = [name for name in inner if _may_hold_traces(Path(folder, name))]
         for name in names:
             path = Path(folder, name)
             if not name.startswith(".") and path.is_file():
                 yield path
+
+
+def _may_hold_traces(folder: Path) -> bool:
+    """Whether a folder is worth a look: not hidden, nobody's cache, and no store."""
+    return not (folder.name.startswith(".") or folder.name in _NO_TRACES or is_store(folder))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from turncurve.registry import Registry
-from turncurve.signals.base import Derive, Observe, Signal, per_turn
+from turncurve.signals.base import Derive, Family, FloatArray, Observe, Signal, per_turn
 from turncurve.table import TurnTable
 
 SIGNALS: Registry[Signal] = Registry(
@@ -46,7 +48,7 @@ SIGNALS: Registry[Signal] = Registry(
         "repeated_action_consecutive": "turncurve.signals.repetition:REPEATED_ACTION_CONSECUTIVE",
         "repeated_result": "turncurve.signals.repetition:REPEATED_RESULT",
         "retry": "turncurve.signals.repetition:RETRY",
-        "spiral": "turncurve.signals.spiral:SPIRAL",
+        "spiral": "turncurve.signals.repetition:SPIRAL",
     },
     Signal,
 )
@@ -55,13 +57,22 @@ SIGNALS: Registry[Signal] = Registry(
 def compute_derived(table: TurnTable) -> TurnTable:
     """Add every derived signal whose columns the table has.
 
-    The same code runs on one run and on a million: each derived signal is a pass over columns.
+    The same code runs on one run and on a million: each derived signal is a pass over columns, and
+    signals of one family are worked out in one.
     """
+    families: dict[Family, Mapping[str, FloatArray]] = {}
     for name in SIGNALS:
         signal = SIGNALS[name]
-        if signal.derive and all(column in table.columns for column in signal.needs):
-            table = table.with_columns({name: signal.derive(table)}, {name: signal.info})
+        if not signal.derive or not all(column in table.columns for column in signal.needs):
+            continue
+        if signal.family is None:
+            values = signal.derive(table)
+        else:
+            if signal.family not in families:
+                families[signal.family] = signal.family(table)
+            values = families[signal.family][name]
+        table = table.with_columns({name: values}, {name: signal.info})
     return table
 
 
-__all__ = ["SIGNALS", "Derive", "Observe", "Signal", "compute_derived", "per_turn"]
+__all__ = ["SIGNALS", "Derive", "Family", "Observe", "Signal", "compute_derived", "per_turn"]

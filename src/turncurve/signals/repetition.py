@@ -1,85 +1,71 @@
-"""Repeated actions: by the whole run so far, by a trailing window, and in a row."""
+"""Repeated actions: by the whole run so far, by a trailing window, in a row, and in circles."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
-from numpy.typing import NDArray
 
-from turncurve.signals.base import Derive, FloatArray, Signal
+from turncurve.signals.base import FloatArray, Signal, of_family
+from turncurve.signals.spiral import SpiralMarks
+from turncurve.signals.twins import (
+    WINDOW,
+    Actions,
+    BoolArray,
+    IntArray,
+    Twins,
+    blocks,
+    twins,
+    window_repeats,
+    window_sizes,
+)
 from turncurve.table import SignalInfo, TurnTable
-
-WINDOW = 10
-"""Actions in the trailing window."""
 
 RETRY_TURNS = 2
 """A repeat is a retry if the transient failure lies at most this many turns back."""
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
+def repetition_signals(table: TurnTable) -> Mapping[str, FloatArray]:
+    """Every signal of repetition; NaN in a turn without actions of the kind.
 
-def repeated_action(table: TurnTable) -> FloatArray:
-    """Share of a turn's actions that the run had done before; NaN in a turn without actions.
+    - `n_actions`: actions in each turn, retries among them; `n_actions_counted`: those that are no
+      retry; `n_actions_with_result`: those of the latter that have a result.
+    - `retry`: share of a turn's actions that retry a transient failure. All others leave these out.
+    - `repeated_action`: share of a turn's actions that the run had done before. A healthy agent's
+      share grows by itself, because ever more of what there is to do has been done once: compare it
+      with the window's.
+    - `repeated_action_consecutive`: share of a turn's actions that equal the action right before.
+    - `repeated_result`: as `repeated_action`, where an action is the same only if its result is
+      too, so polling that returns something new is no repeat.
+    - `repeated_action_window`: share of the run's last 10 actions that equal an earlier one among
+      these 10, taken at the turn's last action; fewer than 10 where the run has had fewer.
+    - `spiral`: see `SpiralMarks`.
 
-    Retries of a transient failure are left out. A healthy agent's share grows by itself, because
-    ever more of what there is to do has been done once: compare it with the window's.
+    All rest on one question, where an action was done before in its run; it is answered once, in
+    time linear in actions.
+
+    Returns:
+        By name, one number a turn, each of shape (n_turns,).
     """
-    kept = ~retries(table)
-    return _share_by_turn(table, kept, previous(table, kept) >= 0)
+    n_turns = len(table.turn)
+    found = {name: np.full(n_turns, np.nan) for name in _NAMES}
+    spirals = SpiralMarks(n_turns)
+    for everything in blocks(table):
+        kinds = twins(everything, everything.key)
+        retried = _retries(table, everything, kinds)
+        _count_retries(everything, retried, found)
+        if retried.any():
+            _compare(everything.where(~retried), kinds.where(~retried), found, spirals)
+        else:
+            _compare(everything, kinds, found, spirals)
+    return {**found, "spiral": spirals.marks()}
 
 
-def repeated_action_window(table: TurnTable) -> FloatArray:
-    """Share of the run's last 10 actions that equal an earlier one among these 10.
-
-    Taken at the turn's last action; fewer than 10 where the run has had fewer. NaN in a turn
-    without actions. Retries of a transient failure are left out.
-    """
-    kept = ~retries(table)
-    row = table.calls.row[kept]
-    share = window_repeats(table, kept) / window_sizes(table, kept)
-    values = np.full(len(table.turn), np.nan)
-    values[row] = share  # of several actions in a turn, the last one stays
-    return values
-
-
-def repeated_action_consecutive(table: TurnTable) -> FloatArray:
-    """Share of a turn's actions that equal the action right before; NaN without actions.
-
-    Retries of a transient failure are left out.
-    """
-    kept = ~retries(table)
-    before = previous(table, kept)
-    return _share_by_turn(table, kept, (before >= 0) & (np.arange(len(before)) - before == 1))
-
-
-def repeated_result(table: TurnTable) -> FloatArray:
-    """As `repeated_action`, where an action is the same only if its result is too.
-
-    So polling that returns something new is no repeat. NaN in a turn without a result.
-    """
-    kept = ~retries(table) & (table.calls.result_key != 0)
-    return _share_by_turn(table, kept, previous(table, kept, table.calls.result_key) >= 0)
-
-
-def retry(table: TurnTable) -> FloatArray:
-    """Share of a turn's actions that retry a transient failure; NaN in a turn without actions."""
-    everything = np.ones(len(table.calls.row), dtype=bool)
-    return _share_by_turn(table, everything, retries(table))
-
-
-def n_actions(table: TurnTable) -> FloatArray:
-    """Actions in each turn, retries among them; NaN in a turn without actions."""
-    return _count_by_turn(table, np.ones(len(table.calls.row), dtype=bool))
-
-
-def n_actions_counted(table: TurnTable) -> FloatArray:
-    """Actions in each turn that are no retry: what shares of repeats are of; NaN without any."""
-    return _count_by_turn(table, ~retries(table))
-
-
-def n_actions_with_result(table: TurnTable) -> FloatArray:
-    """As `n_actions_counted`, of the actions that have a result."""
-    return _count_by_turn(table, ~retries(table) & (table.calls.result_key != 0))
+_NAMES = (
+    *("n_actions", "n_actions_counted", "n_actions_with_result", "retry"),
+    *("repeated_action", "repeated_action_window", "repeated_action_consecutive"),
+    "repeated_result",
+)
 
 
 def retries(table: TurnTable) -> BoolArray:
@@ -87,82 +73,63 @@ def retries(table: TurnTable) -> BoolArray:
 
     The failure is the last time that the run did the same. Shape (n_actions,).
     """
-    calls = table.calls
-    if not calls.transient.any():
-        return np.zeros(len(calls.row), dtype=bool)
-    before = previous(table, np.ones(len(calls.row), dtype=bool))
-    turn = table.turn[calls.row]
+    if not table.calls.transient.any():
+        return np.zeros(len(table.calls.row), dtype=np.bool_)
+    parts = [_retries(table, actions, twins(actions, actions.key)) for actions in blocks(table)]
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *parts])
+
+
+def _retries(table: TurnTable, actions: Actions, kinds: Twins) -> BoolArray:
+    if not actions.failed_transiently.any():
+        return np.zeros(len(actions), dtype=np.bool_)
+    before = kinds.before()
+    turn = table.turn[actions.rows][actions.row]
     near = turn - turn[before] <= RETRY_TURNS
-    return np.asarray((before >= 0) & calls.transient[before] & near)
+    return np.asarray((before >= 0) & actions.failed_transiently[before] & near)
 
 
-def previous(table: TurnTable, kept: BoolArray, key: NDArray[np.uint64] | None = None) -> IntArray:
-    """Position of the last earlier action with the same key in the same run, -1 if there is none.
-
-    Both are positions among the kept actions; shape (n_kept,).
-    """
-    keys = (table.calls.key if key is None else key)[kept]
-    mixed = _mix(keys, run_of(table, kept))
-    order = np.argsort(mixed, kind="stable")
-    same = mixed[order[1:]] == mixed[order[:-1]]
-    before = np.full(len(keys), -1, dtype=np.int64)
-    before[order[1:][same]] = order[:-1][same]
-    return before
+def _count_retries(actions: Actions, retried: BoolArray, columns: Mapping[str, FloatArray]) -> None:
+    n = _denominator(actions, None)
+    columns["n_actions"][actions.rows] = n
+    columns["retry"][actions.rows] = _counts(actions, retried) / n
 
 
-def run_of(table: TurnTable, kept: BoolArray) -> IntArray:
-    """The run of each kept action; shape (n_kept,)."""
-    run: IntArray = table.run[table.calls.row[kept]]
-    return run
+def _compare(
+    actions: Actions, kinds: Twins, columns: Mapping[str, FloatArray], spirals: SpiralMarks
+) -> None:
+    """Fill in what a block's actions give, retries left out; `kinds` says which are the same."""
+    rows, n = actions.rows, _denominator(actions, None)
+    before, sizes = kinds.before(), window_sizes(actions)
+    done_before = before >= 0
+    in_a_row = done_before & (before == np.arange(len(actions)) - 1)
+    last = np.flatnonzero(np.diff(actions.row, append=actions.n_rows))
+    columns["n_actions_counted"][rows] = n
+    columns["repeated_action"][rows] = _counts(actions, done_before) / n
+    columns["repeated_action_consecutive"][rows] = _counts(actions, in_a_row) / n
+    window = columns["repeated_action_window"][rows]
+    window[actions.row[last]] = window_repeats(actions, before)[last] / sizes[last]
+
+    answered = actions.result_key != 0
+    results = twins(actions, np.where(answered, actions.result_key, actions.key))
+    n = _denominator(actions, answered)
+    columns["n_actions_with_result"][rows] = n
+    repeated = np.zeros(len(actions), dtype=np.bool_)
+    repeated[answered] = results.where(answered).before() >= 0
+    columns["repeated_result"][rows] = _counts(actions, repeated) / n
+    repeats = window_repeats(actions, results.before())
+    spirals.add(actions, results, last, sizes[last], repeats[last])
 
 
-def window_sizes(table: TurnTable, kept: BoolArray) -> IntArray:
-    """Actions in the trailing window that ends at each kept action: 1 to 10."""
-    run = run_of(table, kept)
-    first = np.searchsorted(run, run)
-    sizes: IntArray = np.minimum(np.arange(len(run)) - first + 1, WINDOW)
-    return sizes
+def _counts(actions: Actions, chosen: BoolArray) -> IntArray:
+    """Chosen actions of each turn of the block; shape (n_rows,)."""
+    counts: IntArray = np.bincount(actions.row[chosen], minlength=actions.n_rows)
+    return counts
 
 
-def window_repeats(
-    table: TurnTable, kept: BoolArray, key: NDArray[np.uint64] | None = None
-) -> IntArray:
-    """Actions in the trailing window at each kept action that equal an earlier one in the window.
-
-    That is the window's size less the number of distinct actions in it; 0 to 9. As in `previous`,
-    `key` says which are equal.
-    """
-    before = previous(table, kept, key)
-    position = np.arange(len(before))
-    start = position - window_sizes(table, kept) + 1
-    count = np.zeros(len(before), dtype=np.int64)
-    for lag in range(min(WINDOW, len(before))):
-        # Counts action i - lag of the window that ends at i, if its twin lies in that window too.
-        count[lag:] += before[: len(before) - lag] >= start[lag:]
-    return count
-
-
-def _mix(key: NDArray[np.uint64], run: IntArray) -> NDArray[np.uint64]:
-    """One number for key and run together: a product by odd constants, which loses nothing."""
-    with np.errstate(over="ignore"):
-        salt = (run.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        salt ^= salt >> np.uint64(32)
-        mixed: NDArray[np.uint64] = (key ^ (salt * np.uint64(0xC2B2AE3D27D4EB4F))) * np.uint64(
-            0x165667B19E3779F9
-        )
-    return mixed
-
-
-def _share_by_turn(table: TurnTable, kept: BoolArray, marked: BoolArray) -> FloatArray:
-    row = table.calls.row[kept]
-    n = np.bincount(row, minlength=len(table.turn))
-    hits = np.bincount(row, weights=marked, minlength=len(table.turn))
-    share: FloatArray = np.divide(hits, n, out=np.full(len(table.turn), np.nan), where=n > 0)
-    return share
-
-
-def _count_by_turn(table: TurnTable, kept: BoolArray) -> FloatArray:
-    n = np.bincount(table.calls.row[kept], minlength=len(table.turn))
+def _denominator(actions: Actions, chosen: BoolArray | None) -> FloatArray:
+    """Actions of each turn, or the chosen ones; NaN without any; shape (n_rows,)."""
+    row = actions.row if chosen is None else actions.row[chosen]
+    n = np.bincount(row, minlength=actions.n_rows)
     return np.where(n > 0, n, np.nan)
 
 
@@ -182,7 +149,7 @@ def _info(
     )
 
 
-def _count(name: str, title: str, derive: Derive) -> Signal:
+def _count(name: str, title: str) -> Signal:
     info = SignalInfo(
         name=name,
         title=title,
@@ -191,56 +158,59 @@ def _count(name: str, title: str, derive: Derive) -> Signal:
         low=0.0,
         curve=False,
     )
-    return Signal(info=info, derive=derive)
+    return of_family(repetition_signals, info)
 
 
-N_ACTIONS = _count("n_actions", "Actions", n_actions)
-N_ACTIONS_COUNTED = _count(
-    "n_actions_counted", "Actions that are no retry of a transient failure", n_actions_counted
-)
-N_ACTIONS_WITH_RESULT = _count(
-    "n_actions_with_result", "Actions with a result that are no retry", n_actions_with_result
-)
+N_ACTIONS = _count("n_actions", "Actions")
+N_ACTIONS_COUNTED = _count("n_actions_counted", "Actions that are no retry of a transient failure")
+N_ACTIONS_WITH_RESULT = _count("n_actions_with_result", "Actions with a result that are no retry")
 _ACTIONS = "actions, retries of a transient failure left out"
-REPEATED_ACTION = Signal(
-    info=_info(
-        "repeated_action", "Repeated actions", denominator=_ACTIONS, weight="n_actions_counted"
-    ),
-    derive=repeated_action,
+REPEATED_ACTION = of_family(
+    repetition_signals,
+    _info("repeated_action", "Repeated actions", denominator=_ACTIONS, weight="n_actions_counted"),
 )
-REPEATED_ACTION_WINDOW = Signal(
-    info=_info(
+REPEATED_ACTION_WINDOW = of_family(
+    repetition_signals,
+    _info(
         "repeated_action_window",
         "Repeated actions among the last 10",
         denominator=f"the last {WINDOW} {_ACTIONS}",
     ),
-    derive=repeated_action_window,
 )
-REPEATED_ACTION_CONSECUTIVE = Signal(
-    info=_info(
+REPEATED_ACTION_CONSECUTIVE = of_family(
+    repetition_signals,
+    _info(
         "repeated_action_consecutive",
         "Actions that repeat the one before",
         denominator=_ACTIONS,
         weight="n_actions_counted",
     ),
-    derive=repeated_action_consecutive,
 )
-REPEATED_RESULT = Signal(
-    info=_info(
+REPEATED_RESULT = of_family(
+    repetition_signals,
+    _info(
         "repeated_result",
         "Repeated actions with the same result",
         denominator="actions with a result, retries of a transient failure left out",
         weight="n_actions_with_result",
     ),
-    derive=repeated_result,
 )
-RETRY = Signal(
-    info=_info(
+RETRY = of_family(
+    repetition_signals,
+    _info(
         "retry",
         "Retries of a transient failure",
         denominator="actions",
         weight="n_actions",
         curve=False,
     ),
-    derive=retry,
+)
+SPIRAL = of_family(
+    repetition_signals,
+    _info(
+        "spiral",
+        "Turns in a spiral",
+        denominator="turns with an action, from the run's tenth action on",
+        curve=False,
+    ),
 )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +36,10 @@ class SignalInfo:
     low: float | None = None
     high: float | None = None
     curve: bool = True
+
+
+def objects(values: Sequence[Any]) -> NDArray[np.object_]:
+    """The values as an array of shape (n,), each left as it is, be it a mapping or a tuple."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

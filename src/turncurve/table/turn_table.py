@@ -156,6 +156,40 @@ class TurnTable:
             info=self.info,
         )
 
+    def take_runs(self, order: IntArray) -> TurnTable:
+        """The runs at these positions, in this order, with all that belongs to them.
 
-def _take(part: RunTable | CallTable | EventTable, mask: NDArray[np.bool_]) -> dict[str, Any]:
-    return {field.name: getattr(part, field.name)[mask] for field in fields(part)}
+        Args:
+            order: Positions in the run table, each at most once; shape (n_taken,).
+        """
+        starts, lengths = self.offsets[:-1][order], np.diff(self.offsets)[order]
+        rows = _ranges(starts, lengths)
+        calls = np.searchsorted(self.calls.row, np.arange(len(self.turn) + 1))
+        call_counts = np.diff(calls)[rows]
+        of_call = _ranges(calls[:-1][rows], call_counts)
+        events = np.searchsorted(self.events.run, np.arange(self.n_runs + 1))
+        event_counts = np.diff(events)[order]
+        of_event = _ranges(events[:-1][order], event_counts)
+        kept_calls, kept_events = _take(self.calls, of_call), _take(self.events, of_event)
+        return TurnTable(
+            runs=RunTable(**_take(self.runs, order)),
+            run=np.repeat(np.arange(len(order)), lengths),
+            turn=self.turn[rows],
+            columns={name: column[rows] for name, column in self.columns.items()},
+            calls=CallTable(**{**kept_calls, "row": np.repeat(np.arange(len(rows)), call_counts)}),
+            events=EventTable(
+                **{**kept_events, "run": np.repeat(np.arange(len(order)), event_counts)}
+            ),
+            info=self.info,
+        )
+
+
+def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:
+    """The positions of several stretches, one after another."""
+    ends = np.cumsum(lengths)
+    shift = np.repeat(starts - (ends - lengths), lengths)
+    return np.asarray(np.arange(len(shift)) + shift, dtype=np.int64)
+
+
+def _take(part: RunTable | CallTable | EventTable, which: NDArray[Any]) -> dict[str, Any]:
+    return {field.name: getattr(part, field.name)[which] for field in fields(part)}
