@@ -58,6 +58,12 @@ def page() -> str:
         assert command is not None
         title = f"turncurve {name}"
         blocks.append(f"## {title}\n\n```text\n{help_of(command, title)}\n```")
+        if isinstance(command, click.Group):
+            for inner in command.list_commands(group):
+                part = command.get_command(group, inner)
+                assert part is not None
+                words = help_of(part, f"{title} {inner}")
+                blocks.append(f"### {title} {inner}\n\n```text\n{words}\n```")
     return "\n\n".join(blocks) + "\n"
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from turncurve.analysis.founding import analyze_run
     from turncurve.analysis.settings import Settings
     from turncurve.errors import ReadError, TurncurveError
-    from turncurve.ingest import read, read_table
+    from turncurve.ingest import import_files, read, read_table, stored_signals
     from turncurve.model import (
         Event,
         ExitType,
@@ -52,8 +52,10 @@ _HOMES = {
     "Usage": "turncurve.model",
     "analyze_run": "turncurve.analysis.founding",
     "build_report": "turncurve.report.document",
+    "import_files": "turncurve.ingest",
     "read": "turncurve.ingest",
     "read_table": "turncurve.ingest",
+    "stored_signals": "turncurve.ingest",
     "to_json": "turncurve.report.json",
     "to_text": "turncurve.report.text",
 }
@@ -80,8 +82,10 @@ __all__ = [
     "Usage",
     "analyze_run",
     "build_report",
+    "import_files",
     "read",
     "read_table",
+    "stored_signals",
     "to_json",
     "to_text",
 ]

@@ -31,6 +31,10 @@ COMMANDS = {
     "report": Command(
         "turncurve.cli.report:report", "Quality by turn, from trace files: the degradation report."
     ),
+    "import": Command(
+        "turncurve.cli.import_command:import_", "Trace files into a store, so they are read once."
+    ),
+    "store": Command("turncurve.cli.store:store", "What a store holds, and whether it is sound."),
     "formats": Command(
         "turncurve.cli.formats:formats", "What can be read, and which reader a file gets."
     ),

@@ -145,43 +145,52 @@ class Reading:
     """How files are read, as the command line says it."""
 
     format: str | None
-    condition_from: Literal["folder"] | None
     rules: Path | None
     output_schema: Path | None
     strict: bool
     quiet: bool
+    condition_from: Literal["folder"] | None = None
+
+
+_FORMAT = click.option(
+    "--format",
+    metavar="NAME",
+    help="Read every file as this format; without it, each file's content decides. "
+    "Names: turncurve formats.",
+)
+_CONDITION_FROM = click.option(
+    "--condition-from",
+    type=click.Choice(["folder"]),
+    help="Take each run's condition from the name of its folder.",
+)
+_CHECKS = (
+    click.option(
+        "--rules",
+        type=EXISTING_FILE,
+        metavar="FILE",
+        help="YAML file of checkable instructions, for the signal `adherence`.",
+    ),
+    click.option(
+        "--output-schema",
+        type=EXISTING_FILE,
+        metavar="FILE",
+        help="JSON Schema of the agent's output, for the signal `schema_valid`.",
+    ),
+    click.option("--strict", is_flag=True, help="Exit with 2 if any record was unreadable."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress and no notes on stderr."),
+)
 
 
 def reading_options(command: F) -> F:
     """Add the options that say how files are read; the command gets them as `reading`."""
-    add = _options(
-        click.option(
-            "--format",
-            metavar="NAME",
-            help="Read every file as this format; without it, each file's content decides. "
-            "Names: turncurve formats.",
-        ),
-        click.option(
-            "--condition-from",
-            type=click.Choice(["folder"]),
-            help="Take each run's condition from the name of its folder.",
-        ),
-        click.option(
-            "--rules",
-            type=EXISTING_FILE,
-            metavar="FILE",
-            help="YAML file of checkable instructions, for the signal `adherence`.",
-        ),
-        click.option(
-            "--output-schema",
-            type=EXISTING_FILE,
-            metavar="FILE",
-            help="JSON Schema of the agent's output, for the signal `schema_valid`.",
-        ),
-        click.option("--strict", is_flag=True, help="Exit with 2 if any record was unreadable."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress and no notes on stderr."),
-    )
+    add = _options(_FORMAT, _CONDITION_FROM, *_CHECKS)
     return add(_bundled(command, "reading", Reading))
+
+
+def importing_options(command: F) -> F:
+    """As `reading_options`, without what is settled when a store is analysed."""
+    add = _options(_FORMAT, *_CHECKS)
+    return add(_bundled(command, "reading", Reading, leave=("condition_from",)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

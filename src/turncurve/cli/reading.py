@@ -12,7 +12,16 @@ from turncurve.cli.options import Reading
 from turncurve.cli.paths import as_given
 from turncurve.cli.progress import ProgressBar
 from turncurve.errors import ReadError
-from turncurve.ingest import Ingested, ReadOptions, explain, iter_runs, read_table
+from turncurve.ingest import (
+    Imported,
+    Importing,
+    Ingested,
+    ReadOptions,
+    explain,
+    import_files,
+    iter_runs,
+    read_table,
+)
 from turncurve.model import Run
 from turncurve.report.figures import counted
 from turncurve.report.layout import visible
@@ -31,10 +40,23 @@ def read_runs(paths: Sequence[str], reading: Reading) -> Ingested:
     named = _named(runs)
     says_it_all = runs.table.n_runs == 0 and len(runs.problems) == 1 and not runs.unread
     if not reading.quiet and not says_it_all:
-        _tell(named)
+        _tell(named.problems, named.unread)
     if runs.table.n_runs == 0:
         raise click.ClickException(_why_nothing(named, runs.unread))
     return named
+
+
+def import_runs(
+    paths: Sequence[str], store: str, reading: Reading, importing: Importing
+) -> Imported:
+    """Read all files below the paths into a store; what could not be read goes to stderr."""
+    with ProgressBar("importing", Console(stderr=True, quiet=reading.quiet)) as bar:
+        done = import_files(
+            paths, store, options=_options(reading), importing=importing, progress=bar
+        )
+    if not reading.quiet:
+        _tell(done.problems, done.unread)
+    return done
 
 
 def read_texts(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
@@ -64,17 +86,17 @@ def _named(runs: Ingested) -> Ingested:
     )
 
 
-def _tell(runs: Ingested) -> None:
-    for problem in runs.problems[:SHOWN_PROBLEMS]:
+def _tell(problems: Sequence[ReadError], unread: Sequence[str]) -> None:
+    for problem in problems[:SHOWN_PROBLEMS]:
         click.echo(f"turncurve: {visible(str(problem), 500)}", err=True)
-    more = len(runs.problems) - SHOWN_PROBLEMS
+    more = len(problems) - SHOWN_PROBLEMS
     if more > 0:
         click.echo(
             f"turncurve: and {counted(more, 'more problem')}; --json counts them by file", err=True
         )
-    if runs.unread:
-        named = ", ".join(visible(path) for path in runs.unread[:3])
-        rest = f" and {len(runs.unread) - 3:,} more" if len(runs.unread) > 3 else ""
+    if unread:
+        named = ", ".join(visible(path) for path in unread[:3])
+        rest = f" and {len(unread) - 3:,} more" if len(unread) > 3 else ""
         click.echo(f"turncurve: no reader knows {named}{rest}", err=True)
 
 

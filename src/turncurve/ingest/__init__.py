@@ -2,7 +2,7 @@
 
 from turncurve.ingest.discover import Explanation, explain
 from turncurve.ingest.file_reader import Input
-from turncurve.ingest.importing import Imported, import_files
+from turncurve.ingest.importing import Imported, Importing, import_files
 from turncurve.ingest.options import Progress, ReadOptions
 from turncurve.ingest.reading import (
     Ingested,
@@ -17,6 +17,7 @@ from turncurve.ingest.stored import stored_signals
 __all__ = [
     "Explanation",
     "Imported",
+    "Importing",
     "Ingested",
     "Input",
     "Progress",

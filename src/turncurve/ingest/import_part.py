@@ -38,6 +38,7 @@ class Batch:
     looks: tuple[Look, ...]
     folder: Path
     options: ReadOptions
+    group_turns: int = GROUP_TURNS
 
 
 def write_part(batch: Batch) -> Manifest:
@@ -46,7 +47,7 @@ def write_part(batch: Batch) -> Manifest:
     batch.folder.mkdir(parents=True)
     problems = Problems()
     reader = FileReader(batch.options, problems)
-    groups = _Groups(batch.folder, Rows(batch.options, problems))
+    groups = _Groups(batch, Rows(batch.options, problems))
     files = [_read(look, reader, groups, problems) for look in batch.looks]
     manifest = Manifest(files=tuple(files), segments=groups.segments())
     write_manifest(batch.folder, manifest)
@@ -62,7 +63,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 def _read(look: Look, reader: FileReader, groups: _Groups, problems: Problems) -> StoredFile:
     found = look.found
-    n_told, n_inputs, n_runs = len(problems.found), len(reader.inputs), groups.n_runs
+    n_told, n_inputs, n_unread = len(problems.found), len(reader.inputs), len(reader.unread)
+    n_runs = groups.n_runs
     now = Path(look.resolved).stat()
     try:
         digest = digest_of(found.path)
@@ -75,6 +77,7 @@ def _read(look: Look, reader: FileReader, groups: _Groups, problems: Problems) -
     return StoredFile(
         path=str(found.path),
         resolved=look.resolved,
+        root=str(found.root),
         folder=folder_name(found),
         size=now.st_size,
         modified_ns=now.st_mtime_ns,
@@ -82,6 +85,7 @@ def _read(look: Look, reader: FileReader, groups: _Groups, problems: Problems) -
         beside=look.beside,
         format=taken[0].format if taken else None,
         n_runs=groups.n_runs - n_runs,
+        is_unread=str(found.path) in reader.unread[n_unread:],
         problems=tuple(
             StoredProblem(reason=one.reason, record=one.record, fix=one.fix, kept=one.kept)
             for one in problems.found[n_told:]
@@ -95,8 +99,9 @@ class _Groups:
     A group that brings a column which those before it lack starts a new segment.
     """
 
-    def __init__(self, folder: Path, rows: Rows) -> None:
-        self._folder = folder
+    def __init__(self, batch: Batch, rows: Rows) -> None:
+        self._folder = batch.folder
+        self._enough = batch.group_turns
         self._rows = rows
         self._open: _Open | None = None
         self._done: list[Segment] = []
@@ -110,7 +115,7 @@ class _Groups:
     def add(self, run: Run) -> None:
         """Add a run."""
         self._rows.add(run)
-        if self._rows.n_turns >= GROUP_TURNS or self._rows.n_runs >= GROUP_TURNS:
+        if max(self._rows.n_turns, self._rows.n_runs) >= self._enough:
             self._write()
 
     def segments(self) -> tuple[Segment, ...]:

@@ -37,8 +37,26 @@ from turncurve.table.store import (
 
 BATCH_BYTES = 64 * 2**20
 """Bytes of trace files in a part, at least where there are so many: what an interruption costs."""
-BATCH_FILES = 2_000
 _UNFINISHED = ".unfinished-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importing:
+    """How files get into a store.
+
+    Attributes:
+        jobs: Processes that read.
+        prune: Take out files below the given paths that are no longer there.
+        part_files: Most files in a part; an interruption costs what was read since the last part.
+    """
+
+    jobs: int = 1
+    prune: bool = False
+    part_files: int = 2_000
+
+
+_DEFAULTS = ReadOptions()
+_ONE_BY_ONE = Importing()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +85,8 @@ def import_files(
     paths: Sequence[str | Path],
     store: str | Path,
     *,
-    options: ReadOptions | None = None,
-    jobs: int = 1,
-    prune: bool = False,
+    options: ReadOptions = _DEFAULTS,
+    importing: Importing = _ONE_BY_ONE,
     on_problem: OnProblem | None = None,
     progress: Progress | None = None,
 ) -> Imported:
@@ -83,8 +100,7 @@ def import_files(
         paths: Files, folders (walked) and patterns.
         store: The store's folder; made where there is none.
         options: How files are read; those of the first import hold for all.
-        jobs: Processes that read.
-        prune: Take out the files below the given paths that are no longer there.
+        importing: How many processes read, and what becomes of files that are gone.
         on_problem: Told of each problem: raises to stop, returns to go on.
         progress: Told how many files are done, and how many there are.
 
@@ -92,7 +108,7 @@ def import_files(
         ReadError: A path does not exist, another process writes to the store, the folder holds
             something else, or the store's columns were made with other options.
     """
-    problems, options = Problems(on_problem), options or ReadOptions()
+    problems = Problems(on_problem)
     files = discover(paths)
     with _writing(Path(store), options) as folder:
         held = Store(folder)
@@ -100,13 +116,15 @@ def import_files(
         found = [looks.look(file) for file in files]
         wanted = [look for look in found if not look.is_held]
         n_done, number = len(found) - len(wanted), max(held.parts, default=0)
-        for batch, manifest in _read(wanted, folder, options, jobs):
+        for batch, manifest in _read(
+            [*_batches(wanted, importing.part_files)], folder, options, importing.jobs
+        ):
             number += 1
             _commit(batch.folder, folder, number)
             n_done += len(manifest.files)
             if progress is not None:
                 progress(n_done, len(found))
-        gone = _gone(held, paths, found) if prune else []
+        gone = _gone(held, paths, found) if importing.prune else []
         if gone:
             _commit_gone(folder, number + 1, gone)
         _drop_replaced(folder)
@@ -135,12 +153,12 @@ def _account(
 
 
 def _read(
-    wanted: Sequence[Look], folder: Path, options: ReadOptions, jobs: int
+    groups: Sequence[tuple[Look, ...]], folder: Path, options: ReadOptions, jobs: int
 ) -> Iterator[tuple[Batch, Manifest]]:
     """Read files batch by batch, each into an unfinished part that is whole when it is given."""
     batches = [
         Batch(looks=looks, folder=folder / PARTS / f"{_UNFINISHED}{number}", options=options)
-        for number, looks in enumerate(_batches(wanted))
+        for number, looks in enumerate(groups)
     ]
     if jobs <= 1 or len(batches) <= 1:
         for batch in batches:
@@ -150,11 +168,11 @@ def _read(
         yield from zip(batches, pool.map(write_part, batches), strict=True)
 
 
-def _batches(wanted: Sequence[Look]) -> Iterator[tuple[Look, ...]]:
+def _batches(wanted: Sequence[Look], most: int) -> Iterator[tuple[Look, ...]]:
     """Files in their order, in groups of so many bytes, or so many files."""
     batch, size = list[Look](), 0
     for look in wanted:
-        if batch and (size + look.size > BATCH_BYTES or len(batch) >= BATCH_FILES):
+        if batch and (size + look.size > BATCH_BYTES or len(batch) >= most):
             yield tuple(batch)
             batch, size = [], 0
         batch.append(look)

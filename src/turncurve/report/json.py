@@ -67,7 +67,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "missing": plain(report.missing),
         "coverage": plain(report.coverage),
         "events": plain(report.events),
-        "problems": [_problem(problem) for problem in problems.listed],
+        "problems": [problem_row(problem) for problem in problems.listed],
         "n_problems": problems.n_problems,
         "n_files_with_problems": problems.n_files,
         "problems_by_file": plain(problems.by_file),
@@ -130,7 +130,8 @@ def _without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {name: value for name, value in mapping.items() if name not in keys}
 
 
-def _problem(problem: ReadError) -> dict[str, Any]:
+def problem_row(problem: ReadError) -> dict[str, Any]:
+    """A problem as a JSON object."""
     return {
         "path": _text(str(problem.path)),
         "record": plain(problem.record),

@@ -43,6 +43,8 @@ class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     """As given at the import."""
     resolved: str
+    root: str
+    """The path given at the import that it was found below."""
     folder: str
     """Name of the folder below the given path that holds it, for conditions by folder."""
     size: int
@@ -55,13 +57,10 @@ class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
     """The reader that took it; None if none did."""
     n_runs: int = 0
     problems: tuple[StoredProblem, ...] = ()
+    is_unread: bool = False
+    """No reader recognised it, and it is no file that some reader consults beside a trace."""
     gone: bool = False
     """Taken out of the store, since it was no longer there."""
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether no reader recognised it."""
-        return self.format is None and not self.problems
 
     def told(self) -> Iterator[ReadError]:
         """What could not be read in it."""
@@ -128,12 +127,15 @@ class Store:
         self.files = self._current()
 
     def _current(self) -> dict[str, tuple[int, StoredFile]]:
+        """Each file's last state, in the order in which reading the paths at once gives them."""
         current: dict[str, tuple[int, StoredFile]] = {}
+        roots: dict[str, int] = {}
         for number, manifest in self.parts.items():
             for file in manifest.files:
                 current[file.resolved] = (number, file)
-        known = {name: one for name, one in current.items() if not one[1].gone}
-        return dict(sorted(known.items(), key=lambda item: Path(item[1][1].path)))
+                roots.setdefault(file.root, len(roots))
+        known = [item for item in current.items() if not item[1][1].gone]
+        return dict(sorted(known, key=lambda i: (roots[i[1][1].root], Path(i[1][1].path))))
 
     def folder(self, number: int) -> Path:
         """The folder of a part."""
