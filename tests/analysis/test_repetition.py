@@ -13,17 +13,14 @@ from numpy.testing import assert_allclose
 
 from table_factory import make_table
 from turncurve.analysis.repetition import Spiral, repetition
-from turncurve.signals import repetition as signals
-from turncurve.signals.spiral import spiral
+from turncurve.signals.repetition import repetition_signals
 from turncurve.stats.ratio import ratio_of_sums
 from turncurve.table import TurnTable
 
-COLUMNS = {
-    "repeated_action": signals.repeated_action,
-    "repeated_action_window": signals.repeated_action_window,
-    "repeated_action_consecutive": signals.repeated_action_consecutive,
-    "repeated_result": signals.repeated_result,
-}
+COLUMNS = (
+    *("repeated_action", "repeated_action_window", "repeated_action_consecutive"),
+    "repeated_result",
+)
 
 
 def acting(*runs: Sequence[str], **columns: Sequence[float]) -> TurnTable:
@@ -33,7 +30,8 @@ def acting(*runs: Sequence[str], **columns: Sequence[float]) -> TurnTable:
         {name: {"turn_no": [1.0] * len(actions), **columns} for name, actions in names.items()},
         actions=names,
     )
-    return table.with_columns({name: derive(table) for name, derive in COLUMNS.items()}, {})
+    found = repetition_signals(table)
+    return table.with_columns({name: found[name] for name in COLUMNS}, {})
 
 
 def test_founding_example() -> None:
@@ -62,8 +60,7 @@ def test_subagents_are_left_out_and_counted() -> None:
         actions=actions,
         parent={"helper": "main"},
     )
-    derived = {name: derive(table) for name, derive in COLUMNS.items()}
-    table = table.with_columns({**derived, "spiral": spiral(table)}, {})
+    table = table.with_columns(repetition_signals(table), {})
     result = repetition(table)
     assert (result.rate.value, result.n_actions, result.n_runs) == (0.25, 4, 1)
     assert result.excluded == {"run of a sub-agent": 1}
@@ -85,7 +82,7 @@ def test_several_actions_in_a_turn_weigh_as_such() -> None:
             transient=np.zeros(4, dtype=np.bool_),
         ),
     )
-    table = table.with_columns({"repeated_action": signals.repeated_action(table)}, {})
+    table = table.with_columns(repetition_signals(table), {})
     assert repetition(table).rate.value == pytest.approx(0.5)
 
 
@@ -98,7 +95,7 @@ def test_retries_stand_apart() -> None:
         transient=np.array([True, False, False, False]),
     )
     table = replace(table, calls=calls)
-    table = table.with_columns({"repeated_action": signals.repeated_action(table)}, {})
+    table = table.with_columns(repetition_signals(table), {})
     result = repetition(table)
     assert (result.n_retries, result.n_actions, result.rate.value) == (1, 3, 0)
 

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from turncurve.errors import NotEnoughDataError
-from turncurve.stats.permutation import quantile_of, window_repeats_null
+from turncurve.stats.permutation import (
+    AT_ONCE,
+    quantile_of,
+    quantiles_of_repeats,
+    window_repeats_null,
+)
 
 
 def test_two_pairs_by_hand() -> None:
@@ -66,3 +71,38 @@ def test_the_quantile_is_the_smallest_outcome_that_reaches_the_level() -> None:
     """With probabilities .9, .05, .05 the 90 % quantile is 0, the 95 % one 1, the 96 % one 2."""
     null = [0.9, 0.05, 0.05]
     assert [quantile_of(null, level) for level in (0.9, 0.95, 0.96)] == [0, 1, 2]
+
+
+sequences = st.lists(
+    st.lists(st.integers(1, 40), min_size=1, max_size=30).filter(lambda times: sum(times) >= 10),
+    max_size=6,
+)
+
+
+@settings(deadline=None)
+@given(sequences, st.sampled_from([0.5, 0.9, 0.95, 0.999]))
+def test_many_sequences_at_once_have_the_quantiles_of_each(
+    several: list[list[int]], level: float
+) -> None:
+    """Worked out together, each quantile is that of the sequence's own distribution."""
+    owner = [7 * i for i, times in enumerate(several) for _ in times]
+    times = [n for each in several for n in each]
+    found = quantiles_of_repeats(owner, times, window=10, level=level)
+    assert found.tolist() == [quantile_of(window_repeats_null(t, 10), level) for t in several]
+
+
+def test_more_sequences_than_are_worked_on_at_once() -> None:
+    """Several thousand sequences, in two rounds, keep their order."""
+    rng = np.random.default_rng(4)
+    several = [rng.integers(1, 9, 12) for _ in range(AT_ONCE + 3)]
+    owner = np.repeat(np.arange(len(several)), 12)
+    found = quantiles_of_repeats(owner, np.concatenate(several), window=10, level=0.95)
+    for i in (0, AT_ONCE - 1, AT_ONCE, AT_ONCE + 2):
+        assert found[i] == quantile_of(window_repeats_null(several[i], 10), 0.95)
+
+
+def test_the_quantiles_of_long_sequences_stay_within_floating_point() -> None:
+    """A hundred thousand actions of each of two kinds beside 500 others: the same quantile."""
+    times = [100_000, 100_000, *[1] * 500]
+    found = quantiles_of_repeats([0] * len(times), times, window=10, level=0.95)
+    assert found.tolist() == [quantile_of(window_repeats_null(times, 10), 0.95)]

@@ -119,7 +119,7 @@ def blocks(table: TurnTable) -> Iterator[Actions]:
 def twins(actions: Actions, key: KeyArray) -> Twins:
     """Which actions have the same key in the same run; `key` has shape (n_actions,)."""
     mixed = _mixed(key, actions.run)
-    order, by_kind = _in_order(mixed)
+    order, by_kind = in_order(mixed)
     kind = np.zeros(len(mixed), dtype=np.int64)
     np.cumsum(by_kind[1:] != by_kind[:-1], out=kind[1:])
     return Twins(order=order, kind=kind)
@@ -160,7 +160,7 @@ def _mixed(key: KeyArray, run: IntArray) -> KeyArray:
     return salt
 
 
-def _in_order(mixed: KeyArray) -> tuple[IntArray, KeyArray]:
+def in_order(mixed: KeyArray) -> tuple[IntArray, KeyArray]:
     """Positions that bring equal numbers together, in order among them, and the numbers there.
 
     Three passes by 16 bits each (numpy sorts those by radix, in linear time) order by the upper 48
