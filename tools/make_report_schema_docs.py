@@ -20,6 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from turncurve.analysis.by_turn import TurnSeries
 from turncurve.analysis.degradation import Curve, CurvePoint
+from turncurve.report.cut import MOST_EVENTS, MOST_ROWS, Cut
 from turncurve.report.document import Report
 from turncurve.report.json import NAMES, SCHEMA_VERSION
 from turncurve.report.problems import SHOWN_IN_ALL, SHOWN_OF_A_KIND, ProblemList
@@ -142,7 +143,7 @@ def report_schema() -> dict[str, Any]:
         "panels": {"description": words["panels"]} | rows("panel", "min_turns"),
         "segments": {"description": words["segments"]} | rows("segment"),
         "by_turn": {
-            "description": "Signal to its curve by single turn; all arrays have one length.",
+            "description": "Signal to its curve by turn; all arrays have one length.",
             "type": "object",
             "additionalProperties": types.object(TurnSeries, without=["signal"], more={}),
         },
@@ -194,6 +195,11 @@ def report_schema() -> dict[str, Any]:
             f"{SHOWN_IN_ALL:,}."
         }
         | types.of(get_type_hints(ProblemList)["by_file"]),
+        "cut": {
+            "description": "Lists that are not whole, by name: those with an entry a file, "
+            f"condition, exit or run hold at most {MOST_ROWS:,}, `events` {MOST_EVENTS:,}."
+        }
+        | types.of(dict[str, Cut]),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

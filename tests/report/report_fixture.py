@@ -25,7 +25,7 @@ def report_document(table: TurnTable | None = None) -> dict[str, Any]:
     keep = balanced.turn <= middle
     panel = _rows(balanced.run[keep], balanced.turn[keep], _columns(balanced, keep), ("quality",))
     return {
-        "schema_version": "1.0",
+        "schema_version": "1.1",
         "turncurve_version": "0.1.0",
         "headline": "Quality holds at 0.95 until about turn 30, then falls to 0.58 by turn 60.",
         "headline_details": ["In half of the runs the rolling mean drops below 0.7 by turn 47."],

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,40 @@ def test_where_there_are_too_many_runs_the_worst_keep_their_text(document: dict[
     best_first = [str(run) for run in worst.table.runs.id[worst.positions]][::-1]
     assert 0 < len(kept) < 10
     assert not set(kept) & set(best_first[:50])
+
+
+def test_only_runs_whose_text_has_room_are_read(document: dict[str, Any]) -> None:
+    """A function that reads runs is asked for the worst few alone; the page is the same."""
+    runs = synthetic_runs(60, 40, words=60)
+    worst = details(table_of(runs), quality="quality")
+    front = len("".join(render_html(document, details=worst)).encode())
+    asked: list[int] = []
+
+    def read(positions: Sequence[int]) -> list[Run]:
+        asked.extend(positions)
+        return [runs[position] for position in positions]
+
+    bound = {"details": worst, "max_bytes": front + 100_000}
+    page = page_of(document, read, **bound).block("transcript-index")
+    assert page == page_of(document, runs, **bound).block("transcript-index")
+    assert asked == sorted(worst.positions[: len(asked)].tolist())
+    assert len(page["runs"]) <= len(asked) < 20
+    assert len(page["runs"]) + page["n_omitted"] == 60
+
+
+def test_a_function_that_reads_runs_is_asked_for_all_where_there_is_room(
+    document: dict[str, Any],
+) -> None:
+    """With room for every text each run is read once."""
+    runs = synthetic_runs(5, 10)
+    page = page_of(document, lambda at: [runs[i] for i in at], details=details(table_of(runs)))
+    assert page.block("transcript-index") == {"runs": [run.id for run in runs], "n_omitted": 0}
+
+
+def test_a_function_that_reads_runs_needs_their_table(document: dict[str, Any]) -> None:
+    """Without details there is nothing to choose from, and it says so."""
+    with pytest.raises(ValueError, match="wanted details"):
+        page_of(document, lambda _: [])
 
 
 def test_half_a_surrogate_pair_is_written(tmp_path: Path, document: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,10 @@ from turncurve.cli.options import Reading
 from turncurve.cli.outputs import write_text, write_whole
 from turncurve.cli.paths import given_paths
 from turncurve.cli.reading import read_runs, read_texts
-from turncurve.model import Run
 from turncurve.report.details import details
 from turncurve.report.document import Report, build_report
 from turncurve.report.headline import headline
-from turncurve.report.html import write_html
+from turncurve.report.html import Texts, write_html
 from turncurve.report.json import dump, to_json
 from turncurve.report.layout import paragraph, visible
 from turncurve.report.markdown import to_markdown
@@ -62,7 +61,7 @@ def make_report(
             click.echo(_finding(report), err=True)
         for form, target in targets:
             if form == "html":
-                texts = read_texts(files, request.reading) if with_text else None
+                texts = read_texts(files, request.reading, runs.table) if with_text else None
                 _write_page(Path(target), report, runs.table, texts)
             else:
                 write_text(target, _RENDER[form](report))
@@ -92,9 +91,7 @@ _RENDER: dict[str, Callable[[Report], str]] = {
 }
 
 
-def _write_page(
-    target: Path, report: Report, table: TurnTable, texts: Iterator[Run] | None
-) -> None:
+def _write_page(target: Path, report: Report, table: TurnTable, texts: Texts | None) -> None:
     quality = report.quality
     values = details(table, quality=quality.name, better=quality.better or "high")
     document = to_json(report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import click
@@ -18,6 +18,7 @@ from turncurve.ingest import (
     Ingested,
     ReadOptions,
     explain,
+    fetch_runs,
     import_files,
     iter_runs,
     read_table,
@@ -25,6 +26,8 @@ from turncurve.ingest import (
 from turncurve.model import Run
 from turncurve.report.figures import counted
 from turncurve.report.layout import visible
+from turncurve.table import TurnTable
+from turncurve.table.store import is_store
 
 SHOWN_PROBLEMS = 20
 
@@ -59,9 +62,22 @@ def import_runs(
     return done
 
 
-def read_texts(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
-    """The same runs once more, one at a time, for what was said in them."""
-    return iter_runs(paths, options=_options(reading))
+def read_texts(
+    paths: Sequence[str], reading: Reading, table: TurnTable
+) -> Callable[[Sequence[int]], Iterator[Run]]:
+    """A function that reads runs at some positions of the table once more, for their text.
+
+    Only files that hold one of them are opened; a store tells which of its files have changed.
+    """
+
+    def fetch(positions: Sequence[int]) -> Iterator[Run]:
+        if not any(is_store(path) for path in paths):
+            return (run for _, run in fetch_runs(table, positions))
+        wanted = {table.runs.id[position] for position in positions}
+        every = iter_runs(paths, options=_options(reading))
+        return (run for run in every if run.id in wanted)
+
+    return fetch
 
 
 def _options(reading: Reading) -> ReadOptions:

@@ -12,17 +12,23 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from turncurve.model import Run
 from turncurve.report.details import Details
 from turncurve.report.page_data import page_document
 from turncurve.report.transcript import DEFAULT_CAP, capture, transcript_json
+
+Texts: TypeAlias = Iterable[Run] | Callable[[Sequence[int]], Iterable[Run]]
+"""Runs with their text, or a function that reads those at some positions of the run table."""
 
 MAX_BYTES = 15_000_000
 """The size that a page with text stays below."""
@@ -66,7 +72,7 @@ _PAGE = files("turncurve.report").joinpath("page")
 def write_html(
     path: Path | str,
     document: Mapping[str, Any],
-    runs: Iterable[Run] | None = None,
+    runs: Texts | None = None,
     *,
     details: Details | None = None,
     max_bytes: int = MAX_BYTES,
@@ -76,7 +82,9 @@ def write_html(
     Args:
         path: Where the page goes; a file that is there is replaced.
         document: The report as JSON data, as `to_json` gives it.
-        runs: The runs whose text can be read on the page; None leaves all text out.
+        runs: The runs whose text can be read on the page, or a function that reads some of those
+            in `details`, so that only files are opened whose text has room; None leaves all text
+            out.
         details: Values by run and turn, behind "the worst runs at this turn".
         max_bytes: What the page may weigh; texts are cut shorter to stay below.
     """
@@ -95,7 +103,7 @@ def write_html(
 
 def render_html(
     document: Mapping[str, Any],
-    runs: Iterable[Run] | None = None,
+    runs: Texts | None = None,
     *,
     details: Details | None = None,
     max_bytes: int = MAX_BYTES,
@@ -211,11 +219,10 @@ def _details_document(details: Details | None, *, has_text: bool) -> dict[str, A
     }
 
 
-def _transcript_blocks(
-    runs: Iterable[Run], details: Details | None, budget: _Budget
-) -> Iterator[str]:
-    wanted = _wanted(details, budget)
-    for run in runs:
+def _transcript_blocks(texts: Texts, details: Details | None, budget: _Budget) -> Iterator[str]:
+    chosen = _with_room(details, budget)
+    wanted = None if chosen is None or details is None else _ids(details, chosen)
+    for run in _read_some(texts, details, chosen, budget):
         if wanted is not None and run.id not in wanted:
             budget.n_omitted += 1
             continue
@@ -229,13 +236,30 @@ def _transcript_blocks(
         yield block
 
 
-def _wanted(details: Details | None, budget: _Budget) -> frozenset[str] | None:
+def _read_some(
+    texts: Texts, details: Details | None, chosen: NDArray[np.int64] | None, budget: _Budget
+) -> Iterable[Run]:
+    if not callable(texts):
+        return texts
+    if details is None:
+        raise ValueError("render_html: wanted details beside a function that reads runs")
+    n_runs = details.table.n_runs
+    positions = np.arange(n_runs) if chosen is None else np.sort(chosen)
+    budget.n_omitted = n_runs - len(positions)
+    return texts(positions.tolist())
+
+
+def _with_room(details: Details | None, budget: _Budget) -> NDArray[np.int64] | None:
     """The worst runs, where there are too many to give each a readable share; None means all."""
     room = max(0, budget.bytes_left) // _SMALLEST_SHARE
     if details is None or len(details.positions) + details.n_omitted <= room:
         return None
     chosen = details.positions[:room]
     budget.turns_left = int(details.table.runs.n_turns[chosen].sum())
+    return chosen
+
+
+def _ids(details: Details, chosen: NDArray[np.int64]) -> frozenset[str]:
     return frozenset(str(run) for run in details.table.runs.id[chosen])
 
 

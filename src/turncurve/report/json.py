@@ -1,4 +1,4 @@
-"""The report as JSON: schema 1.0, in `schema/report-1.json` beside this file."""
+"""The report as JSON: schema 1.1, in `schema/report-1.json` beside this file."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from turncurve import __version__
 from turncurve.analysis.by_turn import TurnSeries
 from turncurve.analysis.degradation import Curve
 from turncurve.errors import ReadError
+from turncurve.report.cut import cut
 from turncurve.report.document import Report
 from turncurve.report.headline import headline
 from turncurve.report.problems import bounded, shortened
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 NAMES = {"start": "from", "end": "to"}
 """Fields whose JSON name is a word that Python keeps for itself."""
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """The report as plain mappings, lists, strings, finite numbers and None."""
+    """The report as plain mappings, lists, strings, finite numbers and None.
+
+    Lists with an entry a file or run are cut; `cut` says which, and of how many.
+    """
     top = headline(report)
     problems = bounded(report.origin.problems)
     first = report.first_errors[0] if report.first_errors else None
-    return {
+    whole = {
         "schema_version": SCHEMA_VERSION,
         "turncurve_version": __version__,
         "headline": top.sentence,
@@ -72,6 +76,8 @@ def to_json(report: Report) -> dict[str, Any]:
         "n_files_with_problems": problems.n_files,
         "problems_by_file": plain(problems.by_file),
     }
+    document, cuts = cut(whole)
+    return document | {"cut": plain(cuts)}
 
 
 def dump(document: Mapping[str, Any]) -> str:

@@ -31,13 +31,15 @@ def page_document(document: Mapping[str, Any]) -> dict[str, Any]:
     for name in _LISTS:
         rows = kept.get(name) or []
         kept[name] = rows[:MAX_ROWS]
-        left_out[name] = len(rows) - len(kept[name])
+        left_out[name] = _in_all(document, name, len(rows)) - len(kept[name])
     quality = (document.get("quality_signal") or {}).get("name")
     kept["panels"] = _rounded([row for row in _list(kept, "panels") if row["signal"] == quality])
     kept["segments"] = _rounded(_list(kept, "segments"))
     kept["time_to_first"] = [_survival(each) for each in _list(kept, "time_to_first")]
     kept["time_to_first_error"] = _survival(kept.get("time_to_first_error"))
-    kept["summary"] = _exits(kept.get("summary") or {}, left_out)
+    summary = kept.get("summary") or {}
+    n_exits = _in_all(document, "summary.exits", len(summary.get("exits") or {}))
+    kept["summary"] = _exits(summary, n_exits, left_out)
     kept["repetition"] = _spirals(kept.get("repetition"))
     room = MAX_CURVES - sum(_size(kept[name]) for name in ("panels", "segments", "time_to_first"))
     _fit_curves(kept, left_out, max(0, room))
@@ -79,10 +81,16 @@ def _survival(result: Any) -> Any:
     return {**result, "survival": _rounded(result["survival"])}
 
 
-def _exits(summary: Mapping[str, Any], left_out: dict[str, Any]) -> dict[str, Any]:
+def _in_all(document: Mapping[str, Any], name: str, n_listed: int) -> int:
+    """Entries that a list would have if the JSON data were whole."""
+    cut = (document.get("cut") or {}).get(name)
+    return int(cut["of"]) if cut else n_listed
+
+
+def _exits(summary: Mapping[str, Any], n_exits: int, left_out: dict[str, Any]) -> dict[str, Any]:
     exits = summary.get("exits") or {}
     most = sorted(exits, key=lambda text: -exits[text])[:MAX_ROWS]
-    left_out["exits"] = len(exits) - len(most)
+    left_out["exits"] = n_exits - len(most)
     return {**summary, "exits": {text[:MAX_ROWS]: exits[text] for text in most}}
 
 

@@ -38,17 +38,18 @@ function pointsOf(rows, signal) {
 }
 
 /**
- * The curve of a signal turn by turn.
+ * The curve of a signal turn by turn, or by few turns where runs are long.
  * @param {string} signal
  * @returns {Point[]}
  */
 function turnPoints(signal) {
   const known = Object.hasOwn(report.by_turn ?? {}, signal) ? report.by_turn[signal] : null;
   if (!known) return [];
+  const more = (known.every ?? 1) - 1;
   return known.turn.map((/** @type {number} */ turn, /** @type {number} */ i) => ({
-    x: turn,
+    x: turn + more / 2,
     from: turn,
-    to: turn,
+    to: turn + more,
     value: known.value[i],
     low: known.low?.[i] ?? null,
     high: known.high?.[i] ?? null,
