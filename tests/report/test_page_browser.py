@@ -12,9 +12,11 @@ import pytest
 
 from report.report_fixture import report_document
 from report.synthetic_runs import synthetic_runs, table_of
+from turncurve import build_report
 from turncurve.model import Run
 from turncurve.report.details import details
 from turncurve.report.html import write_html
+from turncurve.report.json import to_json
 
 pytestmark = pytest.mark.browser
 Visitor = Callable[..., Any]
@@ -203,6 +205,25 @@ def test_a_run_of_5000_turns_stays_light(tmp_path: Path, visit: Visitor) -> None
     assert shown == list(range(4_982, 4_999))
     seen.page.get_by_role("button", name="Earlier turns").click()
     assert seen.page.locator(".turn[data-turn='4970']").count() == 1
+
+
+def test_points_over_several_turns_open_their_first_turn(tmp_path: Path, visit: Visitor) -> None:
+    """Where runs are long the fine line has a point every 5 turns; the page says so, and opens any
+    turn between."""
+    runs = synthetic_runs(6, 2_500, words=2, full=True)
+    table = table_of(runs)
+    write_html(tmp_path / "p.html", to_json(build_report(table)), runs, details=details(table))
+    seen = visit(tmp_path / "p.html")
+    assert "every 5 turns, where 5 runs or more are" in seen.page.locator(".key").first.inner_text()
+    seen.walker().focus()
+    seen.page.keyboard.press("Home")
+    seen.page.keyboard.press("ArrowRight")
+    assert seen.walker().get_attribute("aria-valuetext").startswith("turns 6")
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_selector(".turn.here[data-turn='6']")
+    seen.page.get_by_role("button", name="Turn after").click()
+    seen.page.wait_for_selector(".turn.here[data-turn='7']")
+    assert "mean over turns 6" in seen.page.locator(".sheet-head").inner_text()
 
 
 def test_narrow_page_does_not_scroll_sideways(path: Path, visit: Visitor) -> None:

@@ -117,12 +117,12 @@ function stripOf(points) {
 /** @param {Point} point @param {Point[]} buckets @param {string} unit @returns {Stop} */
 function turnStop(point, buckets, unit) {
   const bucket = buckets.find(
-    (each) => each.from <= point.x && point.x <= each.to && each.from < each.to,
+    (each) => each.from <= point.from && point.from <= each.to && each.from < each.to,
   );
   const around = bucket ? `; ${place(bucket, "turn")}: ${inWords(bucket, unit)}` : "";
   return {
     x: point.x,
-    turn: point.x,
+    turn: point.from,
     label: place(point, "turn"),
     text: `${inWords(point, unit)}${around}`,
   };
@@ -132,6 +132,12 @@ function turnStop(point, buckets, unit) {
 function bucketStop(point, unit, axis) {
   const turn = axis === "turn" ? Math.round(point.x) : null;
   return { x: point.x, turn, label: place(point, axis), text: inWords(point, unit) };
+}
+
+/** How fine the grey line is, in words. @param {Point[]} turns */
+function finely(turns) {
+  const width = turns[0].to - turns[0].from + 1;
+  return width > 1 ? `every ${plural(width, "turn")}` : "turn by turn";
 }
 
 /** What the marks mean. @param {Point[]} turns The turn-by-turn curve, if it is drawn. */
@@ -172,7 +178,7 @@ function chartKey(turns) {
           swatch(
             s("path", { d: "M0 10L8 5L15 9L22 4L30 8", fill: "none", stroke: "var(--ghost)" }),
           ),
-          enough ? `turn by turn, where ${FEW_RUNS} runs or more are` : "turn by turn",
+          `${finely(turns)}${enough ? `, where ${FEW_RUNS} runs or more are` : ""}`,
         )
       : null,
     h(

@@ -65,7 +65,8 @@ async function openSheet(signal, turn, run = null, focus = "") {
 /** @param {string} signal @param {number} turn */
 function sheetHead(signal, turn) {
   const info = signalInfo(signal);
-  const point = turnPoints(signal).find((each) => each.x === turn);
+  const point = turnPoints(signal).find((each) => each.from <= turn && turn <= each.to);
+  const over = point && point.from < point.to ? `, mean over ${place(point, "turn")}` : "";
   const step = (/** @type {number} */ to, /** @type {string} */ label) =>
     h(
       "button",
@@ -80,7 +81,7 @@ function sheetHead(signal, turn) {
     "header",
     { class: "sheet-head" },
     h("h2", { id: "sheet-title", tabindex: -1 }, `Turn ${count(turn)}`),
-    h("p", {}, `${info.title}: ${point ? inWords(point, info.unit) : "no value"}`),
+    h("p", {}, `${info.title}${over}: ${point ? inWords(point, info.unit) : "no value"}`),
     h(
       "div",
       { class: "buttons" },
