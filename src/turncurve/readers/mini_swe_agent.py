@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import ExitType, Run, Totals, Turn
+from turncurve.readers._costs import UNPRICED, known_costs
 from turncurve.readers._items import as_mapping
 from turncurve.readers._mini_messages import Conversation, Notices, conversation
 from turncurve.readers._models import most_used_model
@@ -88,7 +88,7 @@ def _run(document: Any, path: Path, on_problem: OnProblem) -> Run:
         )
     config = as_mapping(info.get("config"))
     talk = conversation(messages, _notices(config), path, on_problem)
-    turns, is_priced = _with_known_costs(talk.turns)
+    turns, is_priced = known_costs(talk.turns)
     name = as_name(whole.get("instance_id")) or file_stem(path)
     success = resolved_beside(path, name, on_problem)
     words = _exit_words(info, talk)
@@ -126,14 +126,6 @@ def _notices(config: dict[str, Any]) -> Notices:
     )
 
 
-def _with_known_costs(turns: list[Turn]) -> tuple[tuple[Turn, ...], bool]:
-    """The turns, without costs if all are 0: that is what an unknown price is written as."""
-    costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
-    if not costs or any(costs) or not any(turn.usage for turn in turns):
-        return tuple(turns), True
-    return tuple(replace(turn, cost_usd=None) for turn in turns), False
-
-
 def _exit_words(info: dict[str, Any], talk: Conversation) -> str | None:
     words = info.get("exit_status")
     if words is None:
@@ -164,7 +156,7 @@ def _notes(whole: dict[str, Any], talk: Conversation, *, is_priced: bool) -> Ite
     if not talk.turns:
         yield "no turn: the run ended before the model answered once"
     if not is_priced:
-        yield "every cost is 0 beside real tokens: the price was not known, so cost is absent"
+        yield UNPRICED
     n_killed = sum(event.detail.get("error") == "timeout" for event in talk.events)
     if n_killed:
         yield f"{n_killed} command(s) timed out and gave no return code: calls without a result"

@@ -1,0 +1,323 @@
+"""OpenClaw and pi sessions: a tree of entries, one a line.
+
+Entry types are those of pi's session format, versions 1 to 3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from turncurve.errors import ReadError
+from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Usage
+from turncurve.readers._calls import CallDraft, turns_of
+from turncurve.readers._costs import UNPRICED, known_costs
+from turncurve.readers._items import as_list, as_mapping
+from turncurve.readers._models import most_used_model
+from turncurve.readers._outcomes import exit_events
+from turncurve.readers._pairing import Arrived
+from turncurve.readers.absent import absent_signals
+from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import (
+    as_arguments,
+    as_count,
+    as_float,
+    as_name,
+    as_text,
+    is_transient,
+    parse_time,
+)
+from turncurve.readers.stream import json_document, json_lines, json_objects
+
+_SESSION = re.compile(rb'\s*\{[^\n]*?"type"\s*:\s*"session"')
+_KEYS = (b'"cwd"', b'"timestamp"', b'"id"')
+_INDEX = "sessions.json"
+_ENDS = {
+    "error": ExitType.CRASH,
+    "aborted": ExitType.USER_ABORT,
+    "length": ExitType.UNKNOWN,
+}
+
+_ABSENT = {
+    "quality": "OpenClaw writes no score of a turn",
+    "error": "OpenClaw writes no grades",
+    "context_tokens": "no answer of this session has its usage beside it",
+    "cached_input_tokens": "no answer of this session has its usage beside it",
+    "output_tokens": "no answer of this session has its usage beside it",
+    "reasoning_tokens": "OpenClaw does not count reasoning tokens apart",
+    "cost_usd": "no answer of this session has a cost beside its tokens, as under a subscription",
+    "started_at": "no answer of this session has its time beside it",
+    "seconds": "OpenClaw writes when an answer came, not when it was asked for",
+    "format_error": "a call that the model got wrong comes back as a failed result",
+}
+
+
+class _Link(msgspec.Struct):
+    """Where an entry stands in the tree."""
+
+    type: Any = None
+    id: Any = None
+    parentId: Any = None
+
+
+def looks_like(head: bytes, path: Path) -> bool:
+    """Whether the first line is the header of a session, with an id and a working folder."""
+    del path
+    first = head.lstrip().partition(b"\n")[0]
+    return bool(_SESSION.match(first)) and all(key in first for key in _KEYS)
+
+
+def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
+    """Give the session's run, then one for each branch that was left.
+
+    A first pass finds which entries lead to the last one written: these are the run.
+    """
+    tree = _Tree(path)
+    session = _Session()
+    threads: dict[str | None, _Branch] = {None: _Branch(first=1)}
+    n_lines = 0
+    for number, line in json_objects(path, on_problem):
+        n_lines += 1
+        if line.get("type") == "session":
+            session.take(line)
+            continue
+        entry = as_name(line.get("id"))
+        branch = tree.branch_of(entry)
+        if branch not in threads:
+            threads[branch] = _Branch(first=threads[None].turns_up_to(tree.fork_of(entry)) + 1)
+        threads[branch].take(line, entry, number)
+    if not n_lines:
+        return
+    for branch, thread in threads.items():
+        yield _run(thread, session, branch, path, on_problem)
+
+
+class _Tree:
+    """Which branch each entry is on: None for those that lead to the last one."""
+
+    def __init__(self, path: Path) -> None:
+        self._parent: dict[str, str | None] = {}
+        last: str | None = None
+        for _, link in json_lines(path, _told_later, type=_Link):
+            entry, parent = as_name(link.id), as_name(link.parentId)
+            if link.type == "session" or entry is None or entry in self._parent:
+                continue
+            # A parent that is not above its child would make a circle.
+            self._parent[entry] = parent if parent in self._parent else None
+            last = entry
+        self._main: set[str] = set()
+        while last is not None:
+            self._main.add(last)
+            last = self._parent[last]
+        self._branch: dict[str, str | None] = {}
+        for entry, parent in self._parent.items():
+            off = None if entry in self._main else self._branch.get(parent or "") or entry
+            self._branch[entry] = off
+
+    def branch_of(self, entry: str | None) -> str | None:
+        """The first entry of the branch that an entry is on."""
+        return self._branch.get(entry or "")
+
+    def fork_of(self, entry: str | None) -> str | None:
+        """The entry of the run that an entry's branch goes off from."""
+        return self._parent.get(self.branch_of(entry) or "")
+
+
+def _told_later(_: ReadError) -> None:
+    """The second pass meets the same problems."""
+
+
+class _Session:
+    """What the header says."""
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self.parent: str | None = None
+
+    def take(self, line: dict[str, Any]) -> None:
+        """Take up a header; a later one in the file changes nothing."""
+        self.id = self.id or as_name(line.get("id"))
+        parent = as_name(line.get("parentSession"))
+        if parent is not None and self.parent is None:
+            self.parent = _session_id(parent)
+
+
+def _session_id(given: str) -> str:
+    """The id in the name of a session's file, or the id itself."""
+    name = re.split(r"[/\\]", given)[-1].removesuffix(".jsonl")
+    return name.rpartition("_")[2] or name
+
+
+class _Branch:
+    """The turns of one way through the tree."""
+
+    def __init__(self, *, first: int) -> None:
+        self.first = first
+        self.drafts: list[CallDraft] = []
+        self.arrived: list[Arrived] = []
+        self.events: list[Event] = []
+        self.stop: str | None = None
+        self.failure = ""
+        self._before: list[Message] = []
+        self._turns_at: dict[str, int] = {}
+        self._roles: dict[str, Callable[[dict[str, Any], str | int], None]] = {
+            "assistant": self._answer,
+            "toolResult": self._result,
+        }
+
+    def turns_up_to(self, entry: str | None) -> int:
+        """How many turns the run had at an entry of it."""
+        return self._turns_at.get(entry or "", 0)
+
+    def take(self, line: dict[str, Any], entry: str | None, number: int) -> None:
+        """Take up the next entry."""
+        kind, message = line.get("type"), as_mapping(line.get("message"))
+        if kind == "message":
+            time = parse_time(message.get("timestamp")) or parse_time(line.get("timestamp"))
+            take = self._roles.get(as_text(message.get("role")), self._heard)
+            take({**message, "timestamp": time}, number)
+        elif kind == "compaction":
+            detail = {"tokens_before": as_count(line.get("tokensBefore"))}
+            turn = self.first + len(self.drafts)
+            self.events.append(Event(kind="compaction", turn=turn, detail=detail))
+        elif kind in ("custom_message", "branch_summary"):
+            self._heard({"content": line.get("content") or line.get("summary")}, number)
+        if entry is not None:
+            self._turns_at[entry] = self.first - 1 + len(self.drafts)
+
+    def _answer(self, message: dict[str, Any], number: str | int) -> None:
+        usage = as_mapping(message.get("usage"))
+        draft = CallDraft(
+            record=number,
+            before=tuple(self._before),
+            usage=_usage(usage),
+            cost_usd=_cost(usage),
+            model=as_name(message.get("model")),
+            started_at=message["timestamp"],
+        )
+        self._before = []
+        for part in map(as_mapping, as_list(message.get("content"))):
+            if part.get("type") == "text":
+                draft.texts.append(as_text(part.get("text")))
+            elif part.get("type") == "toolCall":
+                call = ToolCall(
+                    id=as_name(part.get("id")),
+                    name=as_text(part.get("name")),
+                    arguments=as_arguments(part.get("arguments")),
+                )
+                draft.tool_calls.append(call)
+        if isinstance(message.get("content"), str):
+            draft.texts.append(message["content"])
+        self.drafts.append(draft)
+        self.stop = as_name(message.get("stopReason"))
+        self.failure = as_text(message.get("errorMessage"))
+
+    def _result(self, message: dict[str, Any], number: str | int) -> None:
+        text, failed = as_text(message.get("content")), message.get("isError")
+        known = isinstance(failed, bool)
+        result = ToolResult(
+            call_id=as_name(message.get("toolCallId")),
+            text=text,
+            error=bool(failed) if known else None,
+            detector="flag" if known else None,
+            transient=failed is True and is_transient(text),
+        )
+        latest = len(self.drafts) - 1
+        self.arrived.append(Arrived(result=result, record=int(number), latest=latest))
+
+    def _heard(self, message: dict[str, Any], number: str | int) -> None:
+        del number
+        text = as_text(message.get("content")) or as_text(message.get("output"))
+        self._before.append(Message(role="user", text=text))
+
+
+def _usage(given: dict[str, Any]) -> Usage | None:
+    """Usage that leaves cached tokens out of its input count."""
+    names = {
+        "input_uncached": "input",
+        "cache_read": "cacheRead",
+        "cache_write": "cacheWrite",
+        "output": "output",
+    }
+    counts = {name: as_count(given.get(key)) for name, key in names.items()}
+    return Usage(**counts) if any(counts.values()) else None
+
+
+def _cost(usage: dict[str, Any]) -> float | None:
+    cost = as_float(as_mapping(usage.get("cost")).get("total"))
+    return cost if cost is not None and cost >= 0 else None
+
+
+def _run(
+    thread: _Branch, session: _Session, branch: str | None, path: Path, on_problem: OnProblem
+) -> Run:
+    turns = turns_of(
+        thread.drafts, thread.arrived, path=path, on_problem=on_problem, first=thread.first
+    )
+    turns, is_priced = known_costs(turns)
+    run_id = session.id or path.name.split(".")[0]
+    parent = session.parent or _spawned_by(path, run_id) if branch is None else run_id
+    last = thread.first + len(turns)
+    exit_ = _ENDS.get(thread.stop or "", ExitType.UNKNOWN) if turns else ExitType.UNKNOWN
+    words = thread.failure or thread.stop
+    events = [Event(kind=e.kind, turn=min(e.turn, last), detail=e.detail) for e in thread.events]
+    if not turns:
+        events = [Event(kind=e.kind, turn=1, detail=e.detail) for e in events]
+    return Run(
+        id=run_id if branch is None else f"{run_id}/branch-{branch}",
+        turns=turns,
+        format="openclaw",
+        path=str(path),
+        record=branch,
+        model=most_used_model(turns),
+        agent=_agent(parent, branch),
+        parent=parent,
+        exit_type=exit_,
+        exit_text=words,
+        events=(*events, *exit_events(exit_, words, last - 1 if turns else 0)),
+        absent=absent_signals(turns, _ABSENT),
+        notes=tuple(_notes(branch, thread, is_priced=is_priced)),
+    )
+
+
+def _agent(parent: str | None, branch: str | None) -> str:
+    if branch is not None:
+        return "main/branch"
+    return "main" if parent is None else "main/subagent"
+
+
+def _spawned_by(path: Path, session: str) -> str | None:
+    """The session that started this one as a sub-agent, by the index beside it."""
+    index = path.parent / _INDEX
+    if not index.is_file():
+        return None
+    try:
+        entries = as_mapping(json_document(index, _told_later))
+    except ReadError:
+        return None
+    known = {key: as_mapping(value) for key, value in entries.items()}
+    own = next((entry for entry in known.values() if entry.get("sessionId") == session), {})
+    spawner = known.get(as_text(own.get("spawnedBy")), {})
+    return as_name(spawner.get("sessionId"))
+
+
+def _notes(branch: str | None, thread: _Branch, *, is_priced: bool) -> Iterator[str]:
+    if not is_priced:
+        yield UNPRICED
+    if branch is not None:
+        yield f"a branch that was left, from turn {thread.first - 1} of the session on"
+
+
+READER = Reader(
+    name="openclaw",
+    title="OpenClaw and pi sessions (.jsonl)",
+    recognised_by="a first line of type session with an id and a working folder",
+    looks_like=looks_like,
+    read=read,
+    companions=(_INDEX,),
+    no_run="a session without a line",
+)

@@ -1,0 +1,256 @@
+"""opencode session exports: one JSON document of messages and their parts.
+
+Parts and their fields are those of the tool's own message schema (MessageV2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from turncurve.errors import ReadError
+from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Totals, Turn, Usage
+from turncurve.readers._calls import CallDraft, turns_of
+from turncurve.readers._costs import UNPRICED, known_costs
+from turncurve.readers._items import as_list, as_mapping
+from turncurve.readers._models import most_used_model
+from turncurve.readers._outcomes import exit_events
+from turncurve.readers._pairing import Arrived
+from turncurve.readers.absent import absent_signals
+from turncurve.readers.base import OnProblem, Reader
+from turncurve.readers.fields import (
+    as_arguments,
+    as_count,
+    as_float,
+    as_name,
+    as_text,
+    is_transient,
+    parse_time,
+)
+from turncurve.readers.stream import json_document
+
+_START = re.compile(rb'\s*\{\s*"(?:info|messages)"\s*:')
+_SESSION = re.compile(rb'"id"\s*:\s*"ses_|"sessionID"\s*:\s*"ses_')
+
+_ABSENT = {
+    "quality": "opencode writes no score of a turn",
+    "error": "opencode writes no grades",
+    "context_tokens": "no step of this session has its tokens beside it",
+    "cached_input_tokens": "no step of this session has its tokens beside it",
+    "output_tokens": "no step of this session has its tokens beside it",
+    "reasoning_tokens": "no step of this session has its tokens beside it",
+    "cost_usd": "no step of this session has a cost beside its tokens",
+    "started_at": "no message of this session has its time beside it",
+    "seconds": "a message's time holds that of its tools; no message here is a bare answer",
+    "format_error": "a call that the model got wrong comes back as a failed result",
+}
+
+
+def looks_like(head: bytes, path: Path) -> bool:
+    """Whether a JSON object starts with the info or messages of a session named ses_..."""
+    del path
+    return bool(_START.match(head) and _SESSION.search(head))
+
+
+def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
+    """Give the session as a run."""
+    try:
+        document = as_mapping(json_document(path, on_problem))
+    except ReadError as problem:
+        on_problem(problem)
+        return
+    if isinstance(document.get("messages"), list):
+        yield _run(document, path, on_problem)
+    else:
+        got = type(document.get("messages")).__name__
+        on_problem(ReadError(path, f"wanted a list under `messages`, got {got}", record="messages"))
+
+
+def _run(document: dict[str, Any], path: Path, on_problem: OnProblem) -> Run:
+    info = as_mapping(document.get("info"))
+    session = _Session()
+    for place, message in enumerate(document["messages"]):
+        if isinstance(message, dict):
+            session.add(as_mapping(message.get("info")), as_list(message.get("parts")), place)
+        else:
+            reason = f"wanted a message with info and parts, got {type(message).__name__}"
+            fix, record = "the session was read without it", f"messages[{place}]"
+            on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
+    turns = turns_of(session.drafts, session.arrived, path=path, on_problem=on_problem)
+    turns, is_priced = known_costs(turns)
+    parent, agent = as_name(info.get("parentID")), as_name(info.get("agent"))
+    last = len(turns)
+    return Run(
+        id=as_name(info.get("id")) or path.name.split(".")[0],
+        turns=turns,
+        format="opencode",
+        path=str(path),
+        model=most_used_model(turns) or as_name(as_mapping(info.get("model")).get("id")),
+        agent="main" if parent is None else f"main/{agent or 'subagent'}",
+        parent=parent,
+        exit_type=session.exit_type,
+        exit_text=session.exit_text,
+        events=(
+            *(
+                Event(kind=e.kind, turn=min(e.turn, last + 1), detail=e.detail)
+                for e in session.events
+            ),
+            *exit_events(session.exit_type, session.exit_text, last),
+        ),
+        totals=_totals(info, turns),
+        absent=absent_signals(turns, _ABSENT),
+        notes=() if is_priced else (UNPRICED,),
+    )
+
+
+def _totals(info: dict[str, Any], turns: tuple[Turn, ...]) -> Totals | None:
+    """The session's cost, where its turns have none."""
+    cost = as_float(info.get("cost"))
+    if not cost or cost < 0 or any(turn.cost_usd is not None for turn in turns):
+        return None
+    return Totals(cost_usd=cost)
+
+
+class _Session:
+    """The model calls of a session: one a step, where a message holds several."""
+
+    def __init__(self) -> None:
+        self.drafts: list[CallDraft] = []
+        self.arrived: list[Arrived] = []
+        self.events: list[Event] = []
+        self.exit_type = ExitType.UNKNOWN
+        self.exit_text: str | None = None
+        self._before: list[Message] = []
+        self._compacts = False
+
+    def add(self, info: dict[str, Any], parts: list[Any], place: int) -> None:
+        """Take up the next message."""
+        if info.get("role") == "assistant":
+            self._answer(info, parts, place)
+        else:
+            self._prompt(parts)
+
+    def _prompt(self, parts: list[Any]) -> None:
+        for part in map(as_mapping, parts):
+            if part.get("type") == "compaction":
+                self._compacts = True
+            elif part.get("type") in ("text", "subtask") and part.get("ignored") is not True:
+                text = as_text(part.get("text")) or as_text(part.get("prompt"))
+                self._before.append(Message(role="user", text=text))
+
+    def _answer(self, info: dict[str, Any], parts: list[Any], place: int) -> None:
+        steps = _steps(parts)
+        for step in steps:
+            self._step(info, step, f"messages[{place}]", is_alone=len(steps) == 1)
+        if self._compacts or info.get("summary") is True:
+            # The summary is a call itself; the first turn that works with it comes after.
+            self.events.append(Event(kind="compaction", turn=len(self.drafts) + 1))
+            self._compacts = False
+        self._end(info)
+
+    def _step(
+        self, info: dict[str, Any], parts: list[dict[str, Any]], record: str, *, is_alone: bool
+    ) -> None:
+        draft = CallDraft(record=record, before=tuple(self._before), model=_model(info))
+        self._before = []
+        self.drafts.append(draft)
+        has_tool = False
+        for part in parts:
+            kind = part.get("type")
+            if kind == "text":
+                draft.texts.append(as_text(part.get("text")))
+            elif kind == "tool":
+                has_tool = True
+                self._tool(draft, part)
+            elif kind == "step-finish":
+                draft.usage = _usage(as_mapping(part.get("tokens")))
+                draft.cost_usd = _cost(part.get("cost"))
+        time = as_mapping(info.get("time"))
+        if is_alone:
+            draft.usage = draft.usage or _usage(as_mapping(info.get("tokens")))
+            if draft.cost_usd is None:
+                draft.cost_usd = _cost(info.get("cost"))
+            draft.started_at = parse_time(time.get("created"))
+            ended = parse_time(time.get("completed"))
+            if not has_tool and ended is not None and draft.started_at is not None:
+                draft.seconds = max(ended - draft.started_at, 0.0)
+
+    def _tool(self, draft: CallDraft, part: dict[str, Any]) -> None:
+        state, call_id = as_mapping(part.get("state")), as_name(part.get("callID"))
+        call = ToolCall(
+            id=call_id, name=as_text(part.get("tool")), arguments=as_arguments(state.get("input"))
+        )
+        draft.tool_calls.append(call)
+        status = state.get("status")
+        if status not in ("completed", "error"):
+            return
+        failed = status == "error"
+        text = as_text(state.get("error" if failed else "output"))
+        result = ToolResult(
+            call_id=call_id,
+            text=text,
+            error=failed,
+            detector="status",
+            transient=failed and is_transient(text),
+        )
+        latest = len(self.drafts) - 1
+        self.arrived.append(Arrived(result=result, record=latest, latest=latest))
+
+    def _end(self, info: dict[str, Any]) -> None:
+        """How the session ended, by its last answer."""
+        error = as_mapping(info.get("error"))
+        name = as_name(error.get("name"))
+        self.exit_text = name or as_name(info.get("finish"))
+        self.exit_type = ExitType.UNKNOWN
+        if name is not None:
+            aborted = name == "MessageAbortedError"
+            self.exit_type = ExitType.USER_ABORT if aborted else ExitType.CRASH
+            text = as_text(as_mapping(error.get("data")).get("message"))
+            detail = {"error": name, "text": text}
+            self.events.append(Event(kind="error", turn=len(self.drafts) + 1, detail=detail))
+
+
+def _steps(parts: list[Any]) -> list[list[dict[str, Any]]]:
+    """The parts of each model call of a message; a message without steps is one call."""
+    steps: list[list[dict[str, Any]]] = [[]]
+    for part in map(as_mapping, parts):
+        if part.get("type") == "step-start" and steps[-1]:
+            steps.append([])
+        steps[-1].append(part)
+    return steps
+
+
+def _model(info: dict[str, Any]) -> str | None:
+    return as_name(info.get("modelID")) or as_name(as_mapping(info.get("model")).get("modelID"))
+
+
+def _cost(given: object) -> float | None:
+    cost = as_float(given)
+    return cost if cost is not None and cost >= 0 else None
+
+
+def _usage(tokens: dict[str, Any]) -> Usage | None:
+    """Usage that counts cached input and reasoning apart from input and output."""
+    cache = as_mapping(tokens.get("cache"))
+    reasoning, output = as_count(tokens.get("reasoning")), as_count(tokens.get("output"))
+    given = as_count(tokens.get("input"))
+    if given is None and output is None:
+        return None
+    return Usage(
+        input_uncached=given,
+        cache_read=as_count(cache.get("read")),
+        cache_write=as_count(cache.get("write")),
+        output=None if output is None else output + (reasoning or 0),
+        reasoning=reasoning,
+    )
+
+
+READER = Reader(
+    name="opencode",
+    title="opencode session exports (.json)",
+    recognised_by="a JSON object with the info and messages of a session whose id starts with ses_",
+    looks_like=looks_like,
+    read=read,
+)
