@@ -226,6 +226,22 @@ def test_points_over_several_turns_open_their_first_turn(tmp_path: Path, visit: 
     assert "mean over turns 6" in seen.page.locator(".sheet-head").inner_text()
 
 
+def test_the_page_says_of_how_many_runs_it_has_text(tmp_path: Path, visit: Visitor) -> None:
+    """Where not every run has room, the page says of how many it has values and text."""
+    runs = synthetic_runs(60, 40, words=60)
+    table = table_of(runs)
+    values = details(table, quality="quality", max_cells=6_000)
+    write_html(tmp_path / "p.html", report_document(table), runs, details=values, max_bytes=700_000)
+    seen = visit(tmp_path / "p.html")
+    note = seen.page.locator("#method .note").last.inner_text()
+    index = seen.page.evaluate("JSON.parse(document.getElementById('transcript-index').innerText)")
+    listed, kept = len(values.positions), len(index["runs"])
+    assert 0 < kept < listed < 60
+    assert f"the values of {listed}, and the text of {kept} of 60 runs" in note
+    write_html(tmp_path / "all.html", report_document(table), runs, details=details(table))
+    assert "To stay small" not in visit(tmp_path / "all.html").page.locator("#method").inner_text()
+
+
 def test_narrow_page_does_not_scroll_sideways(path: Path, visit: Visitor) -> None:
     """At 360 pixels nothing is wider than the page, in the report and in the sheet."""
     seen = visit(path, width=360)

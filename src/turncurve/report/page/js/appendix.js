@@ -150,7 +150,26 @@ function methodSection() {
       curvesLeftOut("curves", "Curves"),
       curvesLeftOut("by_turn", "Curves turn by turn"),
     ),
+    runsOnPage(),
   );
+}
+
+/** Of how many runs the page has the values, and the text: known once the page has loaded whole. */
+function runsOnPage() {
+  const note = h("p", { class: "note" });
+  const all = details.runs.length + details.n_omitted;
+  const fill = () => {
+    const texts = JSON.parse(byId("transcript-index").textContent).runs.length;
+    const missing = details.n_omitted || (details.has_text && texts < all);
+    if (!missing) return;
+    const text = details.has_text ? `, and the text of ${count(texts)}` : "";
+    const name = report.quality_signal?.name;
+    const order = name ? `, those with the worst mean ${signalInfo(name).title.toLowerCase()}` : "";
+    note.textContent = `To stay small this page has the values of ${count(details.runs.length)}${text} of ${plural(all, "run")} with a turn${order}. Every curve and number above is over all runs.`;
+  };
+  if (byId("transcript-index")) fill();
+  else document.addEventListener("DOMContentLoaded", fill);
+  return note;
 }
 
 /** Which curves the page does without, in a sentence. @param {string} kind @param {string} what */

@@ -178,7 +178,7 @@ function drawStrip(spec, width) {
         tickSize: 0,
         label: null,
         fill: "var(--soft)",
-        tickFormat: (/** @type {number} */ n) => `${count(n)} ${n === 1 ? "run" : "runs"}`,
+        tickFormat: (/** @type {number} */ n) => `${n < 10_000 ? count(n) : tokens(n)} ${n === 1 ? "run" : "runs"}`,
         fontSize: 11,
       }),
       Plot.axisX({

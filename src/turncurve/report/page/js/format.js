@@ -50,6 +50,7 @@ function short(value) {
 function tokens(value) {
   const size = Math.abs(value);
   if (size >= HUGE) return short(value);
+  if (size >= 999_950_000) return `${fixed(value / 1e9, 2)}B`;
   if (size >= 9_999_500) return `${fixed(value / 1e6, 1)}M`;
   if (size >= 999_500) return `${fixed(value / 1e6, 2)}M`;
   return size >= 10_000 ? `${trimmed(fixed(value / 1e3, 1))}k` : short(value);
