@@ -10,6 +10,7 @@ READERS: Registry[Reader] = Registry(
     {  # the first that recognises a file reads it, so `turns`, the most general, comes last
         "inspect": "turncurve.readers.inspect_log:READER",
         "atif": "turncurve.readers.atif:READER",
+        "openhands": "turncurve.readers.openhands:READER",
         "mini_swe_agent": "turncurve.readers.mini_swe_agent:READER",
         "swe_agent": "turncurve.readers.swe_agent:READER",
         "claude_code": "turncurve.readers.claude_code:READER",
