@@ -30,7 +30,7 @@ $(VENV)/.dev: $(VENV)/pyvenv.cfg pyproject.toml requirements-dev.lock
 	$(PIP) install -c requirements-dev.lock -e '.[dev]'
 	@touch $@ $(VENV)/.use
 
-$(VENV)/.bench: $(VENV)/.bench
+$(VENV)/.bench: $(VENV)/.dev
 	$(PIP) install -c requirements-dev.lock -e '.[bench]'
 	@touch $@
 
