@@ -197,7 +197,7 @@ def test_no_text_leaves_the_transcripts_out(data, tmp_path):
         (["--json", "."], "cannot write .: it is a folder"),
         (["-o", "a.json", "--markdown", "./a.json"], "only one output can go to a.json"),
         (["--signal", "speed"], "unknown signal 'speed'; known: "),
-        (["--format", "xml"], "unknown reader 'xml'; known: claude_code, codex"),
+        (["--format", "xml"], "unknown reader 'xml'; known: atif, claude_code"),
         (["--axis", "weeks"], "'weeks' is not one of 'turn', 'tokens', 'progress', 'event'"),
         (["--rules", "none.yaml"], "File 'none.yaml' does not exist"),
     ],

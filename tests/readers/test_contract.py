@@ -266,7 +266,10 @@ def test_null_times_read_as_absent(
     name: str, path: Path, mutated: Callable[[str, Path, bytes], Path]
 ) -> None:
     """With every time null the same turns come out, each without a start."""
-    times = rb'"(timestamp|created|time|started_at|completed|processed_at)":\s*(?:"[^"]*"|[\d.]+)'
+    names = (
+        rb"timestamp|created|time|started_at|completed|processed_at|start_time|startTimeUnixNano"
+    )
+    times = rb'"(' + names + rb')":\s*(?:"[^"]*"|[\d.]+)'
     copy = mutated(name, path, re.sub(times, rb'"\1":null', path.read_bytes()))
     runs, _ = read(name, copy)
     expected = read(name, path)[0]

@@ -19,6 +19,8 @@ READERS: Registry[Reader] = Registry(
         "opencode": "turncurve.readers.opencode:READER",
         "openclaw": "turncurve.readers.openclaw:READER",
         "claude_managed_agents": "turncurve.readers.claude_managed_agents:READER",
+        "otel": "turncurve.readers.otel:READER",
+        "trail": "turncurve.readers.trail:READER",
         "tau_bench": "turncurve.readers.tau_bench:READER",
         "tau2": "turncurve.readers.tau2:READER",
         "terminal_bench": "turncurve.readers.terminal_bench:READER",

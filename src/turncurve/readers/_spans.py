@@ -1,0 +1,198 @@
+"""Spans in one form, whatever exporter wrote them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from turncurve.readers._items import as_list, as_mapping
+from turncurve.readers.fields import as_name, as_text, parse_time
+
+_HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{16}|[0-9a-fA-F]{32})")
+_DURATION = re.compile(
+    r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>[\d.]+)S)?)?"
+)
+_MOST_DEPTH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One span, its attributes flat by name."""
+
+    trace: str
+    id: str
+    parent: str | None
+    name: str
+    start: float | None
+    end: float | None
+    failed: bool
+    """Whether its status is an error; unset counts as not failed, as the status of a span does."""
+    message: str
+    attributes: Mapping[str, Any]
+    events: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    record: str | int | None = None
+
+
+def spans_of(record: dict[str, Any], where: str | int | None) -> Iterator[Span]:
+    """The spans of one exported record: an OTLP request, or one span of a console exporter."""
+    if "resourceSpans" in record or "resource_spans" in record:
+        resources = record.get("resourceSpans") or record.get("resource_spans")
+        for resource in map(as_mapping, as_list(resources)):
+            yield from _of_resource(resource, where)
+    elif "context" in record and "attributes" in record:
+        span = _of_console(record, where)
+        if span is not None:
+            yield span
+
+
+def _of_resource(resource: dict[str, Any], where: str | int | None) -> Iterator[Span]:
+    names = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+    scopes: object = next((resource[name] for name in names if name in resource), [])
+    for scope in map(as_mapping, as_list(scopes)):
+        for given in map(as_mapping, as_list(scope.get("spans"))):
+            trace = _id(given.get("traceId", given.get("trace_id")))
+            span = _id(given.get("spanId", given.get("span_id")))
+            if trace is None or span is None:
+                continue
+            status = as_mapping(given.get("status"))
+            yield Span(
+                trace=trace,
+                id=span,
+                parent=_id(given.get("parentSpanId", given.get("parent_span_id"))),
+                name=as_text(given.get("name")),
+                start=_nanoseconds(given.get("startTimeUnixNano", given.get("start_time"))),
+                end=_nanoseconds(given.get("endTimeUnixNano", given.get("end_time"))),
+                failed=status.get("code") in (2, "2", "STATUS_CODE_ERROR", "ERROR"),
+                message=as_text(status.get("message")),
+                attributes=_attributes(given.get("attributes")),
+                events=tuple(
+                    (as_text(event.get("name")), _attributes(event.get("attributes")))
+                    for event in map(as_mapping, as_list(given.get("events")))
+                ),
+                record=where,
+            )
+
+
+def _of_console(given: dict[str, Any], where: str | int | None) -> Span | None:
+    context, status = as_mapping(given.get("context")), as_mapping(given.get("status"))
+    trace, span = _id(context.get("trace_id")), _id(context.get("span_id"))
+    if trace is None or span is None:
+        return None
+    return Span(
+        trace=trace,
+        id=span,
+        parent=_id(given.get("parent_id")),
+        name=as_text(given.get("name")),
+        start=parse_time(given.get("start_time")),
+        end=parse_time(given.get("end_time")),
+        failed=as_text(status.get("status_code")).upper() == "ERROR",
+        message=as_text(status.get("description")),
+        attributes=as_mapping(given.get("attributes")),
+        events=tuple(
+            (as_text(event.get("name")), as_mapping(event.get("attributes")))
+            for event in map(as_mapping, as_list(given.get("events")))
+        ),
+        record=where,
+    )
+
+
+def nested_spans(given: Any, trace: str) -> Iterator[Span]:
+    """The spans of a tree of `child_spans`, in the order of the file."""
+    waiting: list[tuple[Any, str | None, int]] = [(one, None, 0) for one in as_list(given)[::-1]]
+    while waiting:
+        one, parent, depth = waiting.pop()
+        one = as_mapping(one)
+        span = as_name(one.get("span_id"))
+        if span is not None:
+            yield _of_tree(one, span, trace, parent)
+        if depth < _MOST_DEPTH:
+            inner = as_list(one.get("child_spans"))[::-1]
+            waiting += [(child, span or parent, depth + 1) for child in inner]
+
+
+def _of_tree(given: dict[str, Any], span: str, trace: str, parent: str | None) -> Span:
+    start = parse_time(given.get("timestamp"))
+    seconds = _seconds(given.get("duration"))
+    return Span(
+        trace=trace,
+        id=span,
+        parent=parent or as_name(given.get("parent_span_id")),
+        name=as_text(given.get("span_name")),
+        start=start,
+        end=None if start is None or seconds is None else start + seconds,
+        failed=as_text(given.get("status_code")).upper() == "ERROR",
+        message=as_text(given.get("status_message")),
+        attributes=as_mapping(given.get("span_attributes")),
+        events=tuple(
+            (as_text(event.get("Name", event.get("name"))), as_mapping(event.get("Attributes")))
+            for event in map(as_mapping, as_list(given.get("events")))
+        ),
+        record=span,
+    )
+
+
+def _seconds(given: object) -> float | None:
+    """Seconds of an ISO 8601 duration such as PT5.04S."""
+    match = _DURATION.fullmatch(given) if isinstance(given, str) and len(given) < 100 else None
+    if match is None or not any(match.groups()):
+        return None
+    try:
+        days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    except ValueError:
+        return None
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+def _id(given: object) -> str | None:
+    """An id as lower-case hex digits, be it written as those, with 0x before, or in base64."""
+    if not isinstance(given, str) or not given:
+        return None
+    match = _HEX.fullmatch(given)
+    if match:
+        digits = match[1].lower()
+        return digits if digits.strip("0") else None
+    try:
+        raw = base64.b64decode(given, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw.hex() if len(raw) in (8, 16) and any(raw) else None
+
+
+def _nanoseconds(given: object) -> float | None:
+    if isinstance(given, str) and given.isdigit() and len(given) < 30:
+        given = int(given)
+    return parse_time(given)
+
+
+def _attributes(given: object) -> dict[str, Any]:
+    """Attributes as OTLP lists them, or as a mapping, flat by name."""
+    if isinstance(given, dict):
+        return given
+    return {
+        as_text(one.get("key")): _value(as_mapping(one.get("value")), 0)
+        for one in map(as_mapping, as_list(given))
+    }
+
+
+def _value(given: dict[str, Any], depth: int) -> Any:
+    """What one of OTLP's typed values holds; whole numbers are written as text."""
+    if depth > _MOST_DEPTH or len(given) != 1:
+        return None
+    kind, value = next(iter(given.items()))
+    if kind == "intValue":
+        text = value if isinstance(value, str) else str(value)
+        return int(text) if re.fullmatch(r"-?\d{1,19}", text) else None
+    if kind == "arrayValue":
+        inner = as_list(as_mapping(value).get("values"))
+        return [_value(as_mapping(one), depth + 1) for one in inner]
+    if kind == "kvlistValue":
+        inner = as_list(as_mapping(value).get("values"))
+        return {
+            as_text(one.get("key")): _value(as_mapping(one.get("value")), depth + 1)
+            for one in map(as_mapping, inner)
+        }
+    return value
