@@ -267,7 +267,8 @@ def test_null_times_read_as_absent(
 ) -> None:
     """With every time null the same turns come out, each without a start."""
     names = (
-        rb"timestamp|created|time|started_at|completed|processed_at|start_time|startTimeUnixNano"
+        rb"timestamp|created|time|started_at|completed|processed_at|start_time|startTime"
+        rb"|startTimeUnixNano"
     )
     times = rb'"(' + names + rb')":\s*(?:"[^"]*"|[\d.]+)'
     copy = mutated(name, path, re.sub(times, rb'"\1":null', path.read_bytes()))

@@ -21,6 +21,8 @@ READERS: Registry[Reader] = Registry(
         "claude_managed_agents": "turncurve.readers.claude_managed_agents:READER",
         "otel": "turncurve.readers.otel:READER",
         "trail": "turncurve.readers.trail:READER",
+        "langfuse": "turncurve.readers.langfuse:READER",
+        "langsmith": "turncurve.readers.langsmith:READER",
         "tau_bench": "turncurve.readers.tau_bench:READER",
         "tau2": "turncurve.readers.tau2:READER",
         "terminal_bench": "turncurve.readers.terminal_bench:READER",
