@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from table.same_table import assert_same
 from table_factory import make_table
 from turncurve.table import TurnTable
-from turncurve.table.concat import concat
+from turncurve.table.concat import concat, split
 
 LENGTHS = st.lists(st.integers(0, 4), max_size=6)
 
@@ -60,3 +60,14 @@ def test_a_column_that_one_lacks_is_missing_there() -> None:
     columns = concat([one, other]).columns
     np.testing.assert_array_equal(columns["quality"], [1.0, 2.0, np.nan])
     np.testing.assert_array_equal(columns["speed"], [np.nan, np.nan, 3.0])
+
+
+@given(LENGTHS, st.integers(1, 5))
+@settings(deadline=None, max_examples=40)
+def test_split_parts_are_the_table(lengths: list[int], n_turns: int) -> None:
+    """Parts hold whole runs, are not much larger than asked for, and make the table again."""
+    table = table_of(lengths)
+    parts = list(split(table, n_turns))
+    assert_same(concat(parts), table)
+    longest = max(lengths, default=0)
+    assert all(len(part.turn) <= 2 * n_turns + longest for part in parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from turncurve.errors import InvariantError, ReadError, TurncurveError, UnknownNameError
 from turncurve.ingest.discover import Found, is_companion, reader_of, recognises
@@ -13,6 +14,7 @@ from turncurve.ingest.options import Problems, ReadOptions
 from turncurve.model import Run
 from turncurve.readers import READERS, Reader
 from turncurve.readers.stream import head
+from turncurve.table.plain import PlainRuns
 
 _HINT = "without --format its content decides; turncurve formats --explain says who takes it"
 
@@ -24,6 +26,20 @@ class Input:
     path: str
     format: str
     n_runs: int
+
+
+class Target(Protocol):
+    """What runs are added to."""
+
+    @property
+    def takes_plain(self) -> bool:
+        """Whether runs may come as columns."""
+
+    def add(self, run: Run) -> None:
+        """Add a run."""
+
+    def add_plain(self, plain: PlainRuns) -> bool:
+        """Add runs that are columns already; False, and nothing added, where it can't be done."""
 
 
 class FileReader:
@@ -50,8 +66,10 @@ class FileReader:
     def runs(self, file: Found) -> Iterator[Run]:
         """The runs of one file, as the file names them."""
         reader = self._reader_of(file)
-        if reader is None:
-            return
+        if reader is not None:
+            yield from self._runs_by(reader, file)
+
+    def _runs_by(self, reader: Reader, file: Found) -> Iterator[Run]:
         n_runs, n_told = 0, len(self._problems.found)
         forced = self._forced is not None and not _takes(reader, file.path)
         runs = self._read_forced if forced else self._read_own
@@ -62,6 +80,25 @@ class FileReader:
         if n_runs == 0 and len(self._problems.found) == n_told:
             self._problems.report(ReadError(file.path, f"holds no run: {reader.no_run}"))
         self.inputs.append(Input(path=str(file.path), format=reader.name, n_runs=n_runs))
+
+    def rows(self, file: Found, rows: Target) -> None:
+        """Add the runs of one file to the rows of a table, by columns where that is possible."""
+        reader = self._reader_of(file)
+        if reader is None:
+            return
+        n_runs = self._add_plain(reader, file.path, rows)
+        if n_runs:
+            self.inputs.append(Input(path=str(file.path), format=reader.name, n_runs=n_runs))
+            return
+        for run in self._runs_by(reader, file):
+            rows.add(run)
+
+    def _add_plain(self, reader: Reader, path: Path, rows: Target) -> int:
+        """Add a file's runs by columns; gives how many, 0 where they must be read one by one."""
+        if reader.read_plain is None or not rows.takes_plain or not _takes(reader, path):
+            return 0
+        plain = reader.read_plain(path)
+        return len(plain.id) if plain is not None and rows.add_plain(plain) else 0
 
     def _is_named(self, run: Run) -> bool:
         """Whether what names the run can be used; told where it can't."""

@@ -15,8 +15,10 @@ from turncurve.ingest.look import Look
 from turncurve.ingest.options import Problems, ReadOptions
 from turncurve.ingest.rows import Rows
 from turncurve.model import Run
-from turncurve.table import SignalInfo
+from turncurve.table import SignalInfo, TurnTable
+from turncurve.table.concat import split
 from turncurve.table.parquet import TableWriter, sync
+from turncurve.table.plain import PlainRuns
 from turncurve.table.store import (
     MANIFEST,
     Manifest,
@@ -68,8 +70,7 @@ def _read(look: Look, reader: FileReader, groups: _Groups, problems: Problems) -
     now = Path(look.resolved).stat()
     try:
         digest = digest_of(found.path)
-        for run in reader.runs(found):
-            groups.add(run)
+        reader.rows(found, groups)
     except OSError as problem:
         digest = ""
         problems.report(ReadError(found.path, f"cannot be read: {problem.strerror}"))
@@ -118,6 +119,18 @@ class _Groups:
         if max(self._rows.n_turns, self._rows.n_runs) >= self._enough:
             self._write()
 
+    @property
+    def takes_plain(self) -> bool:
+        """Whether runs may come as columns."""
+        return self._rows.takes_plain
+
+    def add_plain(self, plain: PlainRuns) -> bool:
+        """Add runs that are columns already; False, and nothing added, where it can't be done."""
+        is_added = self._rows.add_plain(plain)
+        if self._rows.n_turns >= self._enough:
+            self._write()
+        return is_added
+
     def segments(self) -> tuple[Segment, ...]:
         """Write out what is left; gives what was written."""
         if self._rows.n_runs:
@@ -126,7 +139,10 @@ class _Groups:
         return tuple(self._done)
 
     def _write(self) -> None:
-        table = self._rows.table()
+        for table in split(self._rows.table(), self._enough):
+            self._write_group(table)
+
+    def _write_group(self, table: TurnTable) -> None:
         self._written += table.n_runs
         if self._open is None or not self._open.writer.fits(table):
             self._close()

@@ -60,8 +60,7 @@ def read_table(
     problems = Problems(on_problem)
     reading = _Reading(paths, options, problems)
     rows = Rows(options, problems)
-    for run in reading.runs_of_files(progress):
-        rows.add(run)
+    reading.rows_of_files(rows, progress)
     tables = [rows.table(), *(store.store.table() for store in reading.stores)]
     table = concat([table for table in tables if table.n_runs] or tables[:1])
     return Ingested(
@@ -216,6 +215,13 @@ class _Reading:
         """The runs of all files, as these name them."""
         for done, file in enumerate(self._files, start=1):
             yield from self._reader.runs(file)
+            if progress is not None:
+                progress(done, len(self._files))
+
+    def rows_of_files(self, rows: Rows, progress: Progress | None = None) -> None:
+        """Add the runs of all files to the rows of a table, as the files name them."""
+        for done, file in enumerate(self._files, start=1):
+            self._reader.rows(file, rows)
             if progress is not None:
                 progress(done, len(self._files))
 

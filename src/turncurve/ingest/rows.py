@@ -12,10 +12,13 @@ from turncurve.ingest.checks import no_rules, no_schema, rule_check, schema_chec
 from turncurve.ingest.identity import Identities, check_words
 from turncurve.ingest.measure import Addition, Measure
 from turncurve.ingest.options import Problems, ReadOptions
+from turncurve.ingest.plain import table_of_plain
 from turncurve.ingest.prices import Prices, no_prices
 from turncurve.model import Run
 from turncurve.signals import compute_derived
 from turncurve.table import RunTable, SignalInfo, TurnTable
+from turncurve.table.concat import concat
+from turncurve.table.plain import PlainRuns
 
 
 class Rows:
@@ -34,16 +37,23 @@ class Rows:
         self._problems = problems
         self._measure = Measure(problems.report, _additions(options))
         self._builder = TableBuilder(self._measure)
+        self._done: list[TurnTable] = []
+        self._takes_plain = options.rules is None and options.output_schema is None
+
+    @property
+    def takes_plain(self) -> bool:
+        """Whether runs may come as columns: rules and schemas need their text."""
+        return self._takes_plain
 
     @property
     def n_runs(self) -> int:
         """Runs collected so far."""
-        return self._builder.n_runs
+        return self._builder.n_runs + sum(table.n_runs for table in self._done)
 
     @property
     def n_turns(self) -> int:
         """Rows collected so far."""
-        return self._builder.n_turns
+        return self._builder.n_turns + sum(len(table.turn) for table in self._done)
 
     def add(self, run: Run) -> None:
         """Add a run; one that does not fit into a table is a problem, and the others go on."""
@@ -58,10 +68,28 @@ class Rows:
                 reason = str(problem)
             self._problems.report(ReadError(run.path, reason, record=run.record))
 
+    def add_plain(self, plain: PlainRuns) -> bool:
+        """Add runs that are columns already; False, and nothing added, where that can't be done."""
+        sample = TableBuilder(self._measure)
+        sample.add(plain.sample)
+        table = table_of_plain(plain, sample.table())
+        if table is None:
+            return False
+        self._close()
+        self._done.append(table)
+        return True
+
     def table(self) -> TurnTable:
         """The rows collected so far, with the ids that their files give; then none are left."""
-        table, self._builder = self._builder.table(), TableBuilder(self._measure)
-        return table
+        self._close()
+        done, self._done = self._done, []
+        return concat(done) if done else self._builder.table()
+
+    def _close(self) -> None:
+        """Keep what the builder holds, in its place among what came as columns."""
+        if self._builder.n_runs:
+            self._done.append(self._builder.table())
+            self._builder = TableBuilder(self._measure)
 
 
 def settled(table: TurnTable, identities: Identities) -> TurnTable:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from turncurve.errors import ReadError
 from turncurve.model import Run
+from turncurve.table.plain import PlainRuns
 
 OnProblem: TypeAlias = Callable[[ReadError], None]
 """Told of each record that cannot be read: raise to stop, return to go on."""
@@ -31,6 +32,8 @@ class Reader:
         near_miss: What a file lacks that is nearly of this format, in words, or None; asked of the
             same bytes where no reader takes a file.
         no_run: What a sound file is that gives no run, in words: told where one gave none.
+        read_plain: The same runs in columns, for a file that holds numbers and nothing out of the
+            ordinary; None for any other file. It tells no problem: it gives all runs or nothing.
         extra: The optional dependency that reading needs, as in `pip install 'turncurve[extra]'`.
     """
 
@@ -42,6 +45,7 @@ class Reader:
     companions: tuple[str, ...] = ()
     near_miss: Callable[[bytes, Path], str | None] | None = None
     no_run: str = "a file without a run"
+    read_plain: Callable[[Path], PlainRuns | None] | None = None
     extra: str | None = None
 
 

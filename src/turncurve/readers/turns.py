@@ -16,6 +16,7 @@ from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Run, Turn, Usage, usage_with_cache_inside
+from turncurve.readers._plain_turns import plain_columns
 from turncurve.readers._row_identity import IDENTITY, Key, RunIdentity, given_name
 from turncurve.readers._rows import Columns, Row, rows
 from turncurve.readers._turn_table import is_turn_table, lacks_turn
@@ -30,6 +31,7 @@ from turncurve.readers.fields import (
     as_json,
     parse_time,
 )
+from turncurve.table.plain import PlainRuns
 
 _TEXT = ("run", "condition", "scenario", "action", "started_at")
 _SHARES = ("error", "adherence", "format_error")
@@ -73,6 +75,20 @@ def _read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     if not n_rows:
         fix = "wanted one row a turn, with a column `turn`"
         on_problem(ReadError(path, "the file has no row that could be read", fix=fix))
+
+
+def _read_plain(path: Path) -> PlainRuns | None:
+    """The runs of JSON lines in columns, where nothing in them is out of the ordinary."""
+    found = plain_columns(path)
+    if found is None:
+        return None
+    columns, arrays = found
+    told: list[ReadError] = []
+    rows: list[Row] = [*columns.first_rows()]
+    sample = _run(str(rows[0][1]["run"]), rows, path, told.append)
+    if sample is None or told or sample.notes:
+        return None
+    return columns.runs(sample, arrays)
 
 
 def _second_pass_tells(_: ReadError) -> None:
@@ -354,4 +370,5 @@ READER = Reader(
     looks_like=is_turn_table,
     near_miss=lacks_turn,
     read=_read,
+    read_plain=_read_plain,
 )

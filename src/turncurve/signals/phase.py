@@ -120,6 +120,11 @@ def _turn_phase(turn: Turn) -> Phase | None:
     return "act" if "act" in phases else "explore" if "explore" in phases else None
 
 
+def action_phase(action: str) -> float | None:
+    """`phase_explore` of a turn whose only action is one that its file gives as a text."""
+    return _share(_action_phase(action[:LONGEST]))
+
+
 @lru_cache(maxsize=1024)
 def _action_phase(action: str) -> Phase | None:
     """The phase of an action that a file gives as a text: a command, or a tool with arguments."""

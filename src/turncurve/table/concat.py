@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -33,6 +33,17 @@ def concat(tables: Sequence[TurnTable]) -> TurnTable:
         ),
         info=_info(tables),
     )
+
+
+def split(table: TurnTable, n_turns: int) -> Iterator[TurnTable]:
+    """The table in parts of whole runs, each of about so many turns or runs."""
+    size = np.maximum(table.offsets[1:], np.arange(1, table.n_runs + 1))
+    part = (size - 1) // (2 * n_turns)
+    if not len(part) or part[0] == part[-1]:
+        yield table
+        return
+    for number in np.unique(part):
+        yield table.take_runs(np.flatnonzero(part == number))
 
 
 def _names(tables: Sequence[TurnTable]) -> list[str]:
