@@ -13,7 +13,7 @@ from turncurve.ingest import ReadOptions, table_from_runs
 from turncurve.model import Run, Totals, Turn, Usage
 from turncurve.table import TurnTable
 
-pytest.importorskip("genai_prices")
+genai_prices = pytest.importorskip("genai_prices")
 
 WITHOUT_PRICES = """
 import sys
@@ -105,3 +105,38 @@ def test_without_a_price_table_no_cost_is_made_up() -> None:
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert said.startswith("nan the trace gives no cost; no price table is installed")
     assert "turncurve[prices]" in said
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("claude-opus-4-5", "claude-sonnet-4-5", "gpt-5", "gpt-4o-mini", "o3"),
+        *("gemini-2.5-pro", "gemini-3-pro-preview", "deepseek-chat", "claude-3-haiku-20240307"),
+    ],
+)
+@pytest.mark.parametrize("cached", [True, False])
+def test_quick_prices_are_the_tables(model: str, *, cached: bool) -> None:
+    """For prices with and without tiers, a call costs what the price table itself says."""
+    rng = np.random.default_rng(5)
+    for scale in (50, 5_000, 150_000, 900_000):
+        fresh, read, write, output = (int(n) for n in rng.integers(0, scale, size=4))
+        usage = Usage(
+            input_uncached=fresh,
+            cache_read=read if cached else None,
+            cache_write=write if cached else None,
+            output=output,
+        )
+        tokens = genai_prices.Usage(
+            input_tokens=usage.context_tokens,
+            cache_read_tokens=usage.cache_read,
+            cache_write_tokens=usage.cache_write,
+            output_tokens=output,
+        )
+        expected = float(genai_prices.calc_price(tokens, model_ref=model).total_price)
+        run = Run(
+            id="r",
+            turns=(Turn(index=1, usage=usage, model=model),),
+            format="hand",
+            path="p",
+        )
+        assert table_from_runs([run]).columns["cost_usd"].tolist() == [expected]

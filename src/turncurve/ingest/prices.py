@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -75,22 +77,86 @@ def _price_table() -> Callable[[Usage, str], float | None] | None:
     except ModuleNotFoundError:
         return None
 
-    def calculate(usage: Usage, model: str) -> float | None:
-        tokens: Any = genai_prices.Usage(
-            input_tokens=usage.context_tokens,
-            cache_read_tokens=usage.cache_read,
-            cache_write_tokens=usage.cache_write,
-            output_tokens=usage.output,
+    def look_up(tokens: _Tokens, model: str) -> Decimal | None:
+        context, read, write, output = tokens
+        usage: Any = genai_prices.Usage(
+            input_tokens=context,
+            cache_read_tokens=read,
+            cache_write_tokens=write,
+            output_tokens=output,
         )
         for name, provider in _names(model):
-            try:
-                price = genai_prices.calc_price(tokens, model_ref=name, provider_id=provider)
-            except LookupError:
-                continue
-            return float(price.total_price)
+            with suppress(LookupError):
+                price = genai_prices.calc_price(usage, model_ref=name, provider_id=provider)
+                return Decimal(price.total_price)
         return None
 
+    rates: dict[tuple[str, bool, bool], _Rates | None] = {}
+
+    def calculate(usage: Usage, model: str) -> float | None:
+        tokens = (usage.context_tokens, usage.cache_read, usage.cache_write, usage.output)
+        key = (model, usage.cache_read is None, usage.cache_write is None)
+        if key not in rates:
+            rates[key] = _linear(lambda t: look_up(t, model), no_read=key[1], no_write=key[2])
+        known = rates[key]
+        price = look_up(tokens, model) if known is None else known.price(tokens)
+        return None if price is None else float(price)
+
     return calculate
+
+
+_Tokens: TypeAlias = tuple[int | None, int | None, int | None, int | None]
+"""Context, cached, written to the cache, output."""
+_MILLION = 1_000_000
+_PROBES = ((7, 3, 2, 1), (299_993, 200_003, 10_007, 997), (1_999_993, 1_000_003, 0, 100_003))
+"""Calls by which it is seen whether a price is the same per token, however many there are."""
+
+
+class _Rates(NamedTuple):
+    """A price that is a sum over kinds of tokens, each at the same price however many there are."""
+
+    context: Decimal
+    read: Decimal
+    write: Decimal
+    output: Decimal
+
+    def price(self, tokens: _Tokens) -> Decimal:
+        """The price of a call; the rates are per token."""
+        context, read, write, output = tokens
+        return (
+            self.context * (context or 0)
+            + self.read * (read or 0)
+            + self.write * (write or 0)
+            + self.output * (output or 0)
+        )
+
+
+def _linear(
+    price: Callable[[_Tokens], Decimal | None], *, no_read: bool, no_write: bool
+) -> _Rates | None:
+    """A model's rates, learned from the price table; None where its prices come in tiers."""
+
+    def of(context: int, read: int, write: int, output: int) -> Decimal | None:
+        return price((context, None if no_read else read, None if no_write else write, output))
+
+    base, read = of(_MILLION, 0, 0, 0), of(_MILLION, _MILLION, 0, 0)
+    write, output = of(_MILLION, 0, _MILLION, 0), of(0, 0, 0, _MILLION)
+    if base is None or read is None or write is None or output is None:
+        return None
+    rates = _Rates(
+        context=base / _MILLION,
+        read=(read - base) / _MILLION,
+        write=(write - base) / _MILLION,
+        output=output / _MILLION,
+    )
+    agree = all(
+        of(*probe)
+        == rates.price(
+            (probe[0], None if no_read else probe[1], None if no_write else probe[2], probe[3])
+        )
+        for probe in _PROBES
+    )
+    return rates if agree else None
 
 
 def _names(model: str) -> list[tuple[str, str | None]]:
