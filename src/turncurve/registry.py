@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
@@ -51,7 +53,7 @@ class Registry(Generic[T]):
         return self._loaded[name]
 
     def _entry_points(self) -> tuple[EntryPoint, ...]:
-        return tuple(entry_points(group=f"turncurve.{self.kind}s"))
+        return _points(f"turncurve.{self.kind}s", tuple(sys.path))
 
     def _load(self, name: str) -> T:
         if name in self._builtin:
@@ -73,6 +75,13 @@ class Registry(Generic[T]):
                 self.kind, name, origin, f"wanted a {wanted}, got {type(thing).__name__}"
             )
         return thing
+
+
+@lru_cache(maxsize=16)
+def _points(group: str, where: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of a group among what is installed along a path; asked of the disk once."""
+    del where
+    return tuple(entry_points(group=group))
 
 
 def _origin(point: EntryPoint) -> str:
