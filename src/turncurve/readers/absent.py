@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from turncurve.model import Turn
 
-_GIVEN: dict[str, Callable[[Turn], object]] = {
-    "error": lambda turn: turn.grades or None,
-    "context_tokens": lambda turn: turn.usage and turn.usage.context_tokens,
-    "cached_input_tokens": lambda turn: turn.usage and turn.usage.cache_read,
-    "output_tokens": lambda turn: turn.usage and turn.usage.output,
-    "reasoning_tokens": lambda turn: turn.usage and turn.usage.reasoning,
-    "cost_usd": lambda turn: turn.cost_usd,
-    "started_at": lambda turn: turn.started_at,
-    "seconds": lambda turn: turn.seconds,
-    "format_error": lambda turn: turn.format_error,
+_OF_TURN = ("cost_usd", "started_at", "seconds", "format_error")
+_OF_USAGE = {
+    "context_tokens": "context_tokens",
+    "cached_input_tokens": "cache_read",
+    "output_tokens": "output",
+    "reasoning_tokens": "reasoning",
 }
 
 
@@ -27,14 +23,22 @@ def absent_signals(turns: Sequence[Turn], reasons: Mapping[str, str]) -> dict[st
         reasons: Column of the turn table to why this format, or this file, may lack it. A column
             that no turn shows by itself (`compaction`) is taken as it stands.
     """
-    named = {name for turn in turns for name in turn.values}
-    return {
-        signal: reason
-        for signal, reason in reasons.items()
-        if signal not in named and not _is_given(turns, signal)
-    }
+    given = _given(turns)
+    return {signal: reason for signal, reason in reasons.items() if signal not in given}
 
 
-def _is_given(turns: Sequence[Turn], signal: str) -> bool:
-    given = _GIVEN.get(signal)
-    return given is not None and any(given(turn) is not None for turn in turns)
+def _given(turns: Sequence[Turn]) -> set[str]:
+    """The signals that some turn has; each turn is asked for what no turn before it had."""
+    given = {name for turn in turns if turn.values for name in turn.values}
+    if any(turn.grades for turn in turns):
+        given.add("error")
+    given.update(
+        name for name in _OF_TURN if any(getattr(turn, name) is not None for turn in turns)
+    )
+    usages = [turn.usage for turn in turns if turn.usage is not None]
+    given.update(
+        signal
+        for signal, name in _OF_USAGE.items()
+        if any(getattr(usage, name) is not None for usage in usages)
+    )
+    return given
