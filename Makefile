@@ -1,6 +1,7 @@
 # make report   the main job on the shipped example: makes .venv, installs, writes reports/example.html
 # make test     the tests
 # make check    format, lint, types, import floors, tests: what CI runs
+# make nightly  the long tests: 10,000 spoilt inputs a reader from a new seed, and the simulations
 # make bench    the benchmarks, as ratios
 # make docs     regenerate the generated pages of docs/
 # make lock     pin the development dependencies anew
@@ -12,7 +13,7 @@ PYTEST_ARGS ?= -n auto --maxprocesses 4
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help report test check format lint types floors bench docs lock clean
+.PHONY: help report test check format lint types floors bench nightly docs lock clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -59,6 +60,10 @@ floors: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+nightly: $(VENV)/.dev
+	TURNCURVE_FUZZ=10000 TURNCURVE_FUZZ_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/readers/test_fuzz.py
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
 
 docs: $(VENV)/.dev
 	@for tool in tools/make_*_docs.py; do $(BIN)/python $$tool; done

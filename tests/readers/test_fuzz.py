@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import resource
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +27,9 @@ from turncurve.model import Run
 from turncurve.readers import READERS
 
 DATA = Path(__file__).resolve().parents[1] / "data"
+INPUTS = int(os.environ.get("TURNCURVE_FUZZ", "500"))
+"""Inputs a reader: 500, or 10,000 from another seed each day in `make nightly`."""
+SEED = int(os.environ.get("TURNCURVE_FUZZ_SEED", "20260301"))
 SECONDS = 5
 """More processor time than one mutated fixture may take: each is some kilobytes."""
 
@@ -117,13 +122,13 @@ def json_records(path: Path) -> list[Any] | None:
 
 @pytest.mark.parametrize("name", [name for name in READERS if name != "inspect"])
 def test_no_json_breaks_a_reader(name: str, tmp_path: Path) -> None:
-    """500 fixtures with swapped types, lost keys, nulls, huge and nested values raise nothing."""
-    rng = random.Random(20260301)
+    """Fixtures with swapped types, lost keys, nulls, huge and nested values raise nothing."""
+    rng = random.Random(SEED)
     shutil.copytree(DATA / name, tmp_path / "in")
     files = sorted(path for path in (DATA / name).rglob("*") if path.is_file())
     fixtures = [(p, records) for p in files if (records := json_records(p)) is not None]
     survivors = Survivors(name)
-    for number in range(500):
+    for number in range(INPUTS):
         path, records = rng.choice(fixtures)
         target = tmp_path / "in" / path.relative_to(DATA / name)
         target.write_text("\n".join(json.dumps(record) for record in mutated(rng, records)))
@@ -132,13 +137,123 @@ def test_no_json_breaks_a_reader(name: str, tmp_path: Path) -> None:
     survivors.fit_a_table()
 
 
+BYTES = [
+    b"",
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b'"',
+    b"\\",
+    b"\n",
+    b"\r",
+    b",",
+    b"null",
+]
+
+
+def spoilt_bytes(rng: random.Random, content: bytes) -> bytes:
+    """The content cut, with bytes flipped or replaced, or with lines doubled, dropped or moved."""
+    way = rng.randrange(5)
+    if way == 0:
+        return content[: rng.randrange(len(content) + 1)]
+    if way == 1:
+        spoilt = bytearray(content)
+        for _ in range(rng.choice([1, 2, 8])):
+            spoilt[rng.randrange(len(spoilt))] ^= 1 << rng.randrange(8)
+        return bytes(spoilt)
+    if way == 2:
+        at, length = rng.randrange(len(content)), rng.choice([0, 1, 40])
+        return content[:at] + rng.choice(BYTES) * rng.choice([1, 300]) + content[at + length :]
+    lines = content.splitlines(keepends=True)
+    at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    if way == 3:
+        lines[at : at + 1] = [lines[at]] * rng.choice([0, 2])
+    else:
+        lines[at], lines[other] = lines[other], lines[at]
+    return b"".join(lines)
+
+
+@pytest.mark.parametrize("name", READERS.names())
+def test_no_bytes_break_a_reader(name: str, tmp_path: Path) -> None:
+    """Fixtures cut, flipped, spliced and shuffled raise nothing and use no memory to speak of."""
+    rng = random.Random(SEED + 4)
+    shutil.copytree(DATA / name, tmp_path / "in")
+    fixtures = sorted(path for path in (DATA / name).rglob("*") if path.is_file())
+    reader, told = READERS[name], list[ReadError]()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for number in range(INPUTS if name != "inspect" else INPUTS // 8):
+        path = rng.choice(fixtures)
+        target = tmp_path / "in" / path.relative_to(DATA / name)
+        target.write_bytes(spoilt_bytes(rng, path.read_bytes()))
+        started = time.process_time()
+        try:
+            for run in reader.read(target, told.append):
+                assert run.format == name
+        except Exception as problem:
+            content = target.read_bytes()[:3000]
+            raise AssertionError(f"input {number} raised {problem!r}: {content!r}") from problem
+        assert time.process_time() - started < SECONDS, f"input {number}"
+        shutil.copyfile(path, target)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 300_000, "kilobytes"
+
+
+INDEPENDENT = {
+    "lost_in_conversation": "sharded.jsonl",
+    "mt_bench": "judgments.jsonl",
+    "atif": "two.jsonl",
+    "openhands": "output.jsonl",
+    "graded": "demo.jsonl",
+    "tau_bench": "bookings.json",
+}
+"""Formats whose records are runs, or parts of runs that do not need each other."""
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_a_spoilt_record_is_told_and_costs_no_other(name: str, tmp_path: Path) -> None:
+    """Of independent records, one that is garbled is a problem; every other is read as before."""
+    path = DATA / name / INDEPENDENT[name]
+    text = path.read_text(encoding="utf-8")
+    records = (
+        [json.loads(line) for line in text.splitlines()]
+        if path.suffix == ".jsonl"
+        else json.loads(text)
+    )
+    expected = turns_by_run(name, records, tmp_path, [])
+    for spoilt in range(len(records)):
+        told: list[ReadError] = []
+        found = turns_by_run(
+            name, [r if i != spoilt else 7 for i, r in enumerate(records)], tmp_path, told
+        )
+        assert len([problem for problem in told if not problem.kept]) == 1
+        lost = sum(len(turns) for turns in expected.values()) - sum(map(len, found.values()))
+        assert lost >= 0
+        changed = [run for run, turns in expected.items() if found.get(run) != turns]
+        assert len(changed) <= 1
+
+
+def turns_by_run(
+    name: str, records: list[Any], folder: Path, told: list[ReadError]
+) -> dict[str, list[str]]:
+    target = folder / f"records-{name}.jsonl"
+    target.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return {
+        run.id: [f"{turn.index} {turn.text}" for turn in run.turns]
+        for run in READERS[name].read(target, told.append)
+    }
+
+
 def test_no_csv_breaks_its_reader(tmp_path: Path) -> None:
-    """500 CSV tables with bytes dropped, doubled and replaced raise nothing."""
-    rng = random.Random(20260302)
+    """CSV tables with bytes dropped, doubled and replaced raise nothing."""
+    rng = random.Random(SEED + 1)
     content = (DATA / "turns" / "runs.csv").read_bytes()[:1500]
     pieces = [b'"', b",", b"\n", b"\r", b"\x00", b"\xff", b"9" * 400, b"1e999", b";", b"|", b"\t"]
     survivors = Survivors("turns")
-    for number in range(500):
+    for number in range(INPUTS):
         spoilt = bytearray(content)
         for _ in range(rng.choice([1, 2, 5])):
             at = rng.randrange(len(spoilt))
@@ -174,11 +289,11 @@ COLUMNS: list[Callable[[int], pa.Array]] = [
 
 
 def test_no_parquet_breaks_its_reader(tmp_path: Path) -> None:
-    """500 Parquet tables with one or two columns of another type raise nothing."""
-    rng = random.Random(20260303)
+    """Parquet tables with one or two columns of another type raise nothing."""
+    rng = random.Random(SEED + 2)
     table = pq.read_table(DATA / "turns" / "runs.parquet").slice(0, 12)
     survivors = Survivors("turns")
-    for number in range(500):
+    for number in range(INPUTS):
         odd = table
         for _ in range(rng.choice([1, 2])):
             at = rng.randrange(odd.num_columns)
@@ -207,10 +322,10 @@ def inspect_log() -> dict[str, Any]:
 def test_no_log_breaks_the_inspect_reader(
     write: Callable[[Path, dict[str, Any]], Path], tmp_path: Path
 ) -> None:
-    """60 logs with mutated samples and headers, as archive and as document, raise nothing."""
-    rng = random.Random(20260304)
+    """Logs with mutated samples and headers, as archive and as document, raise nothing."""
+    rng = random.Random(SEED + 3)
     document, survivors = inspect_log(), Survivors("inspect")
-    for number in range(60):
+    for number in range(INPUTS // 8):
         odd = mutated(rng, document)
         samples = odd.get("samples")
         if not isinstance(samples, list):

@@ -71,7 +71,7 @@ def looks_like(head: bytes, path: Path) -> bool:
 def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """Give each trajectory of the file as a run, and each that is embedded in it."""
     first = head(path).lstrip().partition(b"\n")[0].rstrip()
-    if first.endswith(b"}") and _VERSION.search(first):
+    if first.endswith(b"}") or not first.startswith(b"{"):  # a record a line
         for number, line in json_objects(path, on_problem):
             yield from _runs(line, number, path, on_problem)
         return
