@@ -35,6 +35,9 @@ COMMANDS = {
         "turncurve.cli.import_command:import_", "Trace files into a store, so they are read once."
     ),
     "store": Command("turncurve.cli.store:store", "What a store holds, and whether it is sound."),
+    "convert": Command(
+        "turncurve.cli.convert:convert", "Traces and their signals into other tools' formats."
+    ),
     "formats": Command(
         "turncurve.cli.formats:formats", "What can be read, and which reader a file gets."
     ),

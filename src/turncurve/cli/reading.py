@@ -62,6 +62,11 @@ def import_runs(
     return done
 
 
+def read_again(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
+    """All runs once more, one at a time, with the same ids as `read_runs` gave them."""
+    return iter_runs(paths, options=_options(reading))
+
+
 def read_texts(
     paths: Sequence[str], reading: Reading, table: TurnTable
 ) -> Callable[[Sequence[int]], Iterator[Run]]:

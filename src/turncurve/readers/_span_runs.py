@@ -251,7 +251,7 @@ def _turn(index: int, call: _Call) -> Turn:
         model=model_of(span),
         started_at=span.start,
         seconds=seconds,
-        record=span.id,
+        record=f"{span.trace}/{span.id}",
     )
 
 

@@ -1,0 +1,1 @@
+"""Runs and their signals in formats that other tools read."""
