@@ -87,6 +87,19 @@ def test_a_trajectory_that_continues_itself_ends(data: Path, tmp_path: Path) -> 
     assert len(run.turns) == 4
 
 
+@pytest.mark.parametrize("onward", ["9" * 5_000, "a\x00b.json", "../../main.json"])
+def test_a_reference_that_can_name_no_file_here(onward: str, data: Path, tmp_path: Path) -> None:
+    """A name that no file system takes, or of another folder, is a continuation that is missing."""
+    document = json.loads((data / "atif/main.json").read_text())
+    path = tmp_path / "here" / "deep" / "main.json"
+    path.parent.mkdir(parents=True)
+    (tmp_path / "main.json").write_text(json.dumps(document))
+    path.write_text(json.dumps({**document, "continued_trajectory_ref": onward}))
+    (run,) = read(path)
+    assert len(run.turns) == 2
+    assert any("goes on in a file" in note for note in run.notes)
+
+
 def test_compactions(data: Path) -> None:
     """A summarization, a continuation and a context_management boundary are compactions."""
     (run,) = read(data / "atif/main.json")

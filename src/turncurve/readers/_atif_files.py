@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def continuation_of(path: Path, reference: str) -> Path | None:
     """
     name = re.split(r"[/\\]", reference)[-1]
     direct = path.parent / name
-    if direct.is_file() and direct.resolve() != path.resolve():
+    if _stands(direct) and direct.resolve() != path.resolve():
         return direct
     match = _CONTINUATION.fullmatch(name)
     if match is None:
@@ -55,7 +56,12 @@ def continuation_of(path: Path, reference: str) -> Path | None:
     own = _CONTINUATION.fullmatch(path.name)
     base = own["base"] if own else path.name.removesuffix(".json")
     renamed = path.parent / f"{base}.cont-{match['number']}.json"
-    return renamed if renamed.is_file() else None
+    return renamed if _stands(renamed) else None
+
+
+def _stands(path: Path) -> bool:
+    """Whether there is such a file; a name that no file system takes is none."""
+    return isfile(path)  # noqa: PTH113 - Path.is_file raises where a name is too long
 
 
 def parent_of(path: Path) -> str | None:
