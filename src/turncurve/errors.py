@@ -5,7 +5,7 @@
     ├── UnknownNameError     no reader, signal or command is registered under a name
     │   └── UnknownEventError  no run has an event of a kind
     ├── OffScaleError        a value that was asked for lies off a signal's scale
-    ├── BrokenPluginError    an installed plugin failed to load
+    ├── BrokenPluginError    an installed plugin is broken
     ├── MissingExtraError    an optional dependency is needed and not installed
     ├── NotEnoughDataError   an estimate is undefined for so few observations
     ├── InvariantError       a run, turn or table breaks a rule of the data model
@@ -85,11 +85,11 @@ class OffScaleError(TurncurveError, ValueError):
 
 
 class BrokenPluginError(TurncurveError):
-    """An installed plugin failed to load."""
+    """An installed plugin does not load, or failed at what it is for."""
 
     def __init__(self, kind: str, name: str, origin: str, reason: str) -> None:
         super().__init__(
-            f"the {kind} plugin {name!r} from {origin} failed to load: {reason}; "
+            f"the {kind} plugin {name!r} from {origin} failed: {reason}; "
             "mend it or uninstall its package"
         )
 

@@ -29,7 +29,7 @@ def read(path, on_problem):
 
 FORMAT = "lines"
 READER = Reader(
-    name="lines",
+    name=FORMAT,
     title="Lines for tests",
     recognised_by="its first line is LINES",
     looks_like=lambda head, path: head.startswith(b"LINES"),
@@ -43,7 +43,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch, *, name: str = "lines
     """Make the reader `lines` known through its entry point for the length of a test."""
     module = f"installed_reader_{name}"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{module}.py").write_text(_SOURCE)
+    (folder / f"{module}.py").write_text(_SOURCE.replace('FORMAT = "lines"', f"FORMAT = {name!r}"))
     info = folder / f"{module}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")

@@ -34,6 +34,7 @@ def known_formats() -> Listing:
             "title": reader.title,
             "recognised_by": reader.recognised_by,
             "extra": reader.extra,
+            "package": READERS.package(reader.name),
         }
         for reader in readers
     ]
@@ -52,8 +53,13 @@ def explained(arguments: Sequence[str]) -> Listing:
 
 def _described(reader: Reader) -> str:
     extra = f"needs the extra {reader.extra}: pip install 'turncurve[{reader.extra}]'"
+    package = READERS.package(reader.name)
     lines = [f"{reader.name}: {reader.title}", paragraph(f"known by {reader.recognised_by}", "  ")]
-    return "\n".join(lines + ([paragraph(extra, "  ")] if reader.extra else []))
+    if reader.extra:
+        lines.append(paragraph(extra, "  "))
+    if package is not None:
+        lines.append(paragraph(f"added by the package {visible(package, 100)}", "  "))
+    return "\n".join(lines)
 
 
 def _reasoned(explanation: Explanation, *, companion: bool) -> str:

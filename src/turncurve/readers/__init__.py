@@ -33,6 +33,7 @@ READERS: Registry[Reader] = Registry(
         "turns": "turncurve.readers.turns:READER",
     },
     Reader,
+    lambda reader: reader.name,
 )
 
 __all__ = ["READERS", "OnProblem", "Reader", "raise_problem"]

@@ -51,6 +51,7 @@ SIGNALS: Registry[Signal] = Registry(
         "spiral": "turncurve.signals.repetition:SPIRAL",
     },
     Signal,
+    lambda signal: signal.info.name,
 )
 
 
@@ -59,20 +60,34 @@ def compute_derived(table: TurnTable) -> TurnTable:
 
     The same code runs on one run and on a million: each derived signal is a pass over columns, and
     signals of one family are worked out in one.
+
+    Raises:
+        BrokenPluginError: An installed signal failed; it is named.
     """
     families: dict[Family, Mapping[str, FloatArray]] = {}
     for name in SIGNALS:
         signal = SIGNALS[name]
         if not signal.derive or not all(column in table.columns for column in signal.needs):
             continue
-        if signal.family is None:
-            values = signal.derive(table)
-        else:
-            if signal.family not in families:
-                families[signal.family] = signal.family(table)
-            values = families[signal.family][name]
-        table = table.with_columns({name: values}, {name: signal.info})
+        try:
+            values = _derived(signal, signal.derive, table, families)
+            table = table.with_columns({name: values}, {name: signal.info})
+        except Exception as problem:  # noqa: BLE001 - raised again, as the plugin's fault
+            SIGNALS.blame(name, problem)
     return table
+
+
+def _derived(
+    signal: Signal,
+    derive: Derive,
+    table: TurnTable,
+    families: dict[Family, Mapping[str, FloatArray]],
+) -> FloatArray:
+    if signal.family is None:
+        return derive(table)
+    if signal.family not in families:
+        families[signal.family] = signal.family(table)
+    return families[signal.family][signal.info.name]
 
 
 __all__ = ["SIGNALS", "Derive", "Family", "Observe", "Signal", "compute_derived", "per_turn"]

@@ -1,0 +1,1 @@
+"""Traces of my-agent for turncurve, and a signal of our own."""
