@@ -233,3 +233,13 @@ def test_no_reader_breaks_on_what_is_not_its_own(name: str, content: bytes, tmp_
     problems: list[ReadError] = []
     runs = list(READERS[name].read(path, problems.append))
     assert all(run.turns == () for run in runs)
+
+
+def test_a_parquet_column_whose_name_is_no_text(
+    data: Path, read: Callable[..., tuple[list[Run], list[ReadError]]]
+) -> None:
+    """A spoilt byte in a column's name is told, and raises nothing."""
+    content = (data / "turns" / "runs.parquet").read_bytes()
+    assert b"quality" in content
+    _, problems = read(content.replace(b"quality", b"qu\xf3lity"), "t.parquet")
+    assert any("the Parquet file cannot be read on" in problem.reason for problem in problems)

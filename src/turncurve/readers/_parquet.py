@@ -56,7 +56,7 @@ def parquet_rows(
                 for row in range(batch.num_rows):
                     number += 1
                     yield number, {name: values[row] for name, values in columns.items()}
-    except (pa.ArrowException, OSError) as problem:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         reason = f"the Parquet file cannot be read on: {problem}"
         on_problem(ReadError(path, reason, record=number + 1))
     except ReadError as problem:
