@@ -209,7 +209,7 @@ def length_facts(bins: tuple[LengthBin, ...]) -> Iterator[Fact]:
     """Success of short and of long runs."""
     known = [b for b in bins if b.value is not None]
     if not known:
-        yield "success by length", "not known: no run says whether it succeeded."
+        yield "success by length", "not known: no run with a turn says whether it succeeded."
         return
     parts = [
         f"{span(b.start, b.end)} turns {amount(b.value, digits=2)} "
