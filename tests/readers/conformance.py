@@ -46,7 +46,7 @@ FORMATS = {
     "langfuse": _format("yyyyyy--y", SCHEMA),
     "langsmith": _format("yyyyyy---", SCHEMA),
     "tau_bench": _format("yyd---y--", REAL),
-    "tau2": _format("yyyyyyy--", REAL),
+    "tau2": _format("yyyyyyyy-", "real files; compaction by its data model"),
     "terminal_bench": _format("---y--y--", REAL),
     "lost_in_conversation": _format("y---yyy--", REAL),
     "mt_bench": _format("y--------", REAL),

@@ -76,12 +76,81 @@ def test_usage_has_no_cache(suite: Path) -> None:
 def test_a_folder_of_simulations_takes_the_model_from_its_results(data: Path) -> None:
     """Each file is one run; results.json is nobody's trace and is not listed as unknown."""
     layout = data / "tau2/layout"
-    (run,) = read(layout / "simulations/d1.json")
-    assert run.model == "acorn-7b"
+    runs = [run for path in sorted(layout.glob("simulations/*")) for run in read(path)]
+    assert [(run.id, run.trial, run.model) for run in runs] == [
+        ("d1", 1, "acorn-7b"),
+        ("d2", 2, "acorn-7b"),
+    ]
     results = layout / "results.json"
     assert not READER.looks_like(head(results), results)
     ingested = read_table([layout])
-    assert (ingested.table.n_runs, ingested.unread, ingested.problems) == (1, (), ())
+    assert (ingested.table.n_runs, ingested.unread, ingested.problems) == (2, (), ())
+
+
+def test_a_folder_whose_results_say_nothing_has_no_model(data: Path, tmp_path: Path) -> None:
+    """A results.json that breaks off, or holds no agent, costs the model alone."""
+    (tmp_path / "simulations").mkdir()
+    path = tmp_path / "simulations/d1.json"
+    path.write_bytes((data / "tau2/layout/simulations/d1.json").read_bytes())
+    for text in ('{"info": {"agent_info": {"llm": "acorn', '{"info": ', "[]", "{}"):
+        (tmp_path / "results.json").write_text(text)
+        assert [run.model for run in read(path)] == [None]
+
+
+def test_a_context_cut_to_a_limit_is_a_compaction(data: Path) -> None:
+    """It counts once for calls in a row, at the first that did not see everything."""
+    (run,) = read(data / "tau2/layout/simulations/d2.json")
+    (cut, end) = run.events
+    assert (cut.kind, cut.turn, cut.detail["messages_dropped"]) == ("compaction", 2, 1)
+    assert (end.kind, end.turn) == ("limit", 5)
+    assert "compaction" not in run.absent
+
+
+def test_where_cuts_are_not_told_compactions_are_not_known(suite: Path) -> None:
+    """Older files say nothing of cuts, so none is not claimed of them."""
+    assert all("compaction" in run.absent for run in read(suite))
+
+
+def test_seconds_of_an_answer(data: Path, suite: Path) -> None:
+    """Newer files say how long an answer took; others lack it, with the reason."""
+    (run,) = read(data / "tau2/layout/simulations/d2.json")
+    assert [turn.seconds for turn in run.turns] == [1.25, 1.5, 1.75, 0.5]
+    assert "seconds" in read(suite)[0].absent
+
+
+def test_what_was_never_judged_has_no_outcome(data: Path, suite: Path, tmp_path: Path) -> None:
+    """A context that overflowed is none; an error of the agent is a crash that failed."""
+    (run,) = read(data / "tau2/layout/simulations/d2.json")
+    assert (run.exit_type, run.success, run.score) == (ExitType.BUDGET, None, None)
+    document = json.loads(suite.read_text())
+    document["simulations"][1]["termination_reason"] = "agent_error"
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps(document))
+    failed = read(path)[1]
+    assert (failed.exit_type, failed.success, failed.score) == (ExitType.CRASH, False, 0.0)
+
+
+def test_trials_count_from_one_whatever_a_file_holds(suite: Path, tmp_path: Path) -> None:
+    """The second trial alone in a file is the second trial."""
+    document = json.loads(suite.read_text())
+    document["simulations"] = document["simulations"][2:]
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps(document))
+    assert [run.trial for run in read(path)] == [2]
+
+
+def test_judgments_one_a_line_are_not_taken(tmp_path: Path) -> None:
+    """A judge's verdicts on conversations, one a line under the name .json, are no simulations."""
+    verdict = {"simulation_id": "s", "task_id": "7", "verdict": "fail", "messages_seen": 3}
+    text = "".join(json.dumps({**verdict, "judge": n}) + "\n" for n in range(3))
+    path = tmp_path / "judge.json"
+    path.write_text(text)
+    assert not READER.looks_like(text.encode(), path)
+
+
+def test_the_users_cost_is_a_note(suite: Path) -> None:
+    """What the simulated user cost is told, and no turn's."""
+    assert any("the simulated user cost another $0.0400" in n for n in read(suite)[0].notes)
 
 
 def test_a_voice_call_is_kept_without_turns(suite: Path, tmp_path: Path) -> None:
@@ -112,6 +181,7 @@ def test_real_suites(corpus) -> None:
     for name in (
         "tau2__results__gpt-4.1_telecom_default_gpt-4.1_1trials",
         "tau2__trajectories__ironshell_ironforge_o3_wave2",
+        "tau2__results__e2e_airline_baseline",
     ):
         path = corpus(f"tau2_bench/{name}.json")
         simulations = json.loads(path.read_text())["simulations"]
@@ -139,9 +209,34 @@ def test_real_suites(corpus) -> None:
 
 
 @pytest.mark.corpus
-def test_real_figures(corpus) -> None:
-    """The telecom suite holds 40 runs of 620 turns, 207 agent calls and 482 calls by the user."""
-    runs = read(corpus("tau2_bench/tau2__results__gpt-4.1_telecom_default_gpt-4.1_1trials.json"))
-    assert (len(runs), sum(len(run.turns) for run in runs)) == (40, 620)
-    assert sum(len(t.tool_calls) for run in runs for t in run.turns) == 207
-    assert Counter(run.success for run in runs) == {True: 18, False: 22}
+@pytest.mark.parametrize(
+    ("name", "figures", "succeeded"),
+    [
+        # runs, messages, turns, calls by the agent and by the simulated user
+        ("results__gpt-4.1_telecom_default_gpt-4.1_1trials", (40, 2238, 620, 207, 482), 18),
+        ("trajectories__ironshell_ironforge_o3_wave2", (9, 292, 137, 89, 0), 3),
+        ("results__e2e_airline_baseline", (1, 10, 4, 1, 0), 1),
+    ],
+)
+def test_real_figures(corpus, name: str, figures: tuple[int, ...], succeeded: int) -> None:
+    """Runs, messages, turns and calls of each side in each real file."""
+    path = corpus(f"tau2_bench/tau2__{name}.json")
+    runs = read(path)
+    simulations = json.loads(path.read_text())["simulations"]
+    apart = [int(note.split()[0]) for run in runs for note in run.notes if "user are no" in note]
+    assert (
+        len(runs),
+        sum(len(one["messages"]) for one in simulations),
+        sum(len(run.turns) for run in runs),
+        sum(len(t.tool_calls) for run in runs for t in run.turns),
+        sum(apart),
+    ) == figures
+    assert sum(run.success is True for run in runs) == succeeded
+
+
+@pytest.mark.corpus
+def test_a_real_folder(corpus) -> None:
+    """Two voice calls are two runs without turns, under the model that their results name."""
+    ingested = read_table([corpus("tau2_bench/directory-layout")])
+    assert (ingested.table.n_runs, ingested.unread, ingested.problems) == (2, (), ())
+    assert set(ingested.table.runs.model) == {"openai:gpt-realtime-2"}

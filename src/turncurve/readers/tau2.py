@@ -1,7 +1,12 @@
-"""τ²-bench results: one file of simulations, or a folder with one file each."""
+"""τ²-bench results: one file of simulations, or a folder with one file each.
+
+Fields are those of the benchmark's own data model of simulations and messages; which ends have no
+outcome is what its metrics leave out.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +14,7 @@ from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import (
+    Event,
     ExitType,
     Run,
     ToolCall,
@@ -31,9 +37,11 @@ from turncurve.readers.fields import (
     is_transient,
     parse_time,
 )
-from turncurve.readers.stream import json_document
+from turncurve.readers.stream import head, json_document
 
 _OBJECT, _LIST = re.compile(rb"\s*\{"), re.compile(rb"\s*\[\s*\{")
+_AGENT = re.compile(r'"agent_info"\s*:\s*(?=\{)')
+_DECODER = json.JSONDecoder()
 _HEAD = 60_000
 """Bytes from which on a head is taken for a part of its file."""
 _FULL_REWARD = 1 - 1e-6
@@ -43,11 +51,23 @@ _EXITS = {
     "max_steps": ExitType.BUDGET,
     "timeout": ExitType.BUDGET,
     "too_many_errors": ExitType.BUDGET,
+    "context_window_exceeded": ExitType.BUDGET,
     "infrastructure_error": ExitType.CRASH,
     "agent_error": ExitType.CRASH,
     "user_error": ExitType.CRASH,
     "unexpected_error": ExitType.CRASH,
 }
+_NO_OUTCOME = frozenset({"infrastructure_error", "context_window_exceeded"})
+"""Ends of simulations that were never judged: the reward that stands there says nothing."""
+_CHECKS = (
+    ("action_checks", "action_match", "expected actions were taken"),
+    ("nl_assertions", "met", "assertions about the conversation were met"),
+    ("env_assertions", "met", "assertions about the environment were met"),
+    ("communicate_checks", "met", "things to tell the user were told"),
+)
+"""What was judged of a whole simulation: its key, the key of the verdict, and words for it."""
+
+_OF_CUT = ("messages_dropped", "messages_kept", "tokens_before", "tokens_after")
 
 _ABSENT = {
     "quality": "τ²-bench scores the conversation, not its turns",
@@ -58,8 +78,9 @@ _ABSENT = {
     "reasoning_tokens": "τ²-bench does not count reasoning tokens",
     "cost_usd": "no answer of this simulation has a cost beside real usage",
     "started_at": "no answer of this simulation has its time beside it",
-    "seconds": "τ²-bench writes when an answer came, not when it was asked for",
+    "seconds": "no answer of this simulation says how long it took",
     "format_error": "an answer without a tool call is a message to the user, never malformed",
+    "compaction": "this version of τ²-bench does not say where the context was cut",
 }
 
 
@@ -91,6 +112,7 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
         on_problem(problem)
         return
     suite = as_mapping(document)
+    model = _agent(suite)
     if isinstance(document, list):
         simulations = [(f"[{i}]", one) for i, one in enumerate(document)]
     elif "simulations" in suite:
@@ -103,29 +125,41 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     elif "info" in suite and "messages" not in suite:
         return
     else:
-        simulations, suite = [("simulation", document)], _suite_beside(path)
-    yield from _runs(simulations, as_mapping(suite.get("info")), path, on_problem)
+        simulations, model = [("simulation", document)], _agent_beside(path)
+    yield from _runs(simulations, model, path, on_problem)
 
 
 def _told_elsewhere(_: ReadError) -> None:
     """A repair of a file beside the trace is no problem of the trace."""
 
 
-def _suite_beside(path: Path) -> dict[str, Any]:
-    """The results that a file of one simulation belongs to; empty where they can't be read."""
+def _agent_beside(path: Path) -> str | None:
+    """The agent's model in the results that a file of one simulation belongs to."""
     results = path.parent.parent / "results.json"
     if not results.is_file():
-        return {}
+        return None
     try:
-        return as_mapping(json_document(results, _told_elsewhere))
+        # All simulations of a folder ask for it, so the whole file is read only where it must be.
+        start = head(results).decode(errors="replace")
+        found = _AGENT.search(start)
+        suite = {} if found else as_mapping(json_document(results, _told_elsewhere))
     except ReadError:
-        return {}
+        return None
+    if found is None:
+        return _agent(suite)
+    try:
+        return as_name(as_mapping(_DECODER.raw_decode(start, found.end())[0]).get("llm"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _agent(suite: dict[str, Any]) -> str | None:
+    return as_name(as_mapping(as_mapping(suite.get("info")).get("agent_info")).get("llm"))
 
 
 def _runs(
-    simulations: list[tuple[str, Any]], info: dict[str, Any], path: Path, on_problem: OnProblem
+    simulations: list[tuple[str, Any]], model: str | None, path: Path, on_problem: OnProblem
 ) -> Iterator[Run]:
-    trials = [as_count(as_mapping(one).get("trial")) for _, one in simulations]
     ids = set[str]()
     for where, simulation in simulations:
         if not isinstance(simulation, dict):
@@ -133,8 +167,7 @@ def _runs(
             fix = "the other simulations were read"
             on_problem(ReadError(path, reason, record=where, fix=fix))
             continue
-        first = 1 if trials and min((t for t in trials if t is not None), default=0) >= 1 else 0
-        run = _run(simulation, where, (info, 1 - first, ids), path, on_problem)
+        run = _run(simulation, where, (model, ids), path, on_problem)
         ids.add(run.id)
         yield run
 
@@ -142,16 +175,17 @@ def _runs(
 def _run(
     simulation: dict[str, Any],
     where: str,
-    suite: tuple[dict[str, Any], int, set[str]],
+    suite: tuple[str | None, set[str]],
     path: Path,
     on_problem: OnProblem,
 ) -> Run:
-    info, shift, ids = suite
-    turns, n_apart = _turns(simulation, where, path, on_problem)
+    model, ids = suite
+    heard = _Heard(simulation, where, path, on_problem)
+    turns = heard.turns
     words = as_name(simulation.get("termination_reason"))
     exit_ = _EXITS.get(words or "")
     reward = as_float(as_mapping(simulation.get("reward_info")).get("reward"))
-    if exit_ is ExitType.CRASH:
+    if words in _NO_OUTCOME:
         reward = None
     success = None if reward is None else reward >= _FULL_REWARD
     ended = exit_ if exit_ is not None else ExitType.finished(success if words else None)
@@ -164,51 +198,72 @@ def _run(
         path=str(path),
         record=where,
         scenario=str(task) if isinstance(task, str | int) and str(task) else None,
-        trial=None if trial is None else trial + shift,
-        model=as_name(as_mapping(info.get("agent_info")).get("llm")),
+        trial=None if trial is None else trial + 1,
+        model=model,
         exit_type=ended,
         exit_text=words,
         success=success if words or reward is not None else None,
         score=reward,
-        events=exit_events(ended, words, len(turns)),
-        absent=absent_signals(turns, _ABSENT),
-        notes=tuple(_notes(simulation, turns, n_apart)),
+        events=(*heard.cuts, *exit_events(ended, words, len(turns))),
+        absent=heard.absent(),
+        notes=tuple(_notes(simulation, turns, heard.n_apart)),
     )
 
 
-def _turns(
-    simulation: dict[str, Any], where: str, path: Path, on_problem: OnProblem
-) -> tuple[tuple[Turn, ...], int]:
-    """The agent's turns, and how many tool calls of the simulated user were kept apart."""
-    talk, n_apart = Talk(), 0
-    for place, message in enumerate(as_list(simulation.get("messages"))):
-        record = f"{where}.messages[{place}]"
-        if not isinstance(message, dict):
-            reason = f"wanted a message with a role and content, got {type(message).__name__}"
-            fix = "the simulation was read without it"
-            on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
-            continue
-        n_apart += _hear(talk, message, record)
-    return talk.end()[0], n_apart
+class _Heard:
+    """The agent's turns in a simulation, and what was kept apart from them."""
 
+    def __init__(
+        self, simulation: dict[str, Any], where: str, path: Path, on_problem: OnProblem
+    ) -> None:
+        self._talk = Talk()
+        self.n_apart = 0
+        """Tool calls of the simulated user."""
+        self.cuts: list[Event] = []
+        """Where the context began to be cut to a limit."""
+        self._tells_cuts = self._was_cut = False
+        for place, message in enumerate(as_list(simulation.get("messages"))):
+            record = f"{where}.messages[{place}]"
+            if isinstance(message, dict):
+                self._hear(message, record)
+            else:
+                reason = f"wanted a message with a role and content, got {type(message).__name__}"
+                fix = "the simulation was read without it"
+                on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
+        self.turns = self._talk.end()[0]
 
-def _hear(talk: Talk, message: dict[str, Any], record: str) -> int:
-    """Take up a message; gives how many calls in it are the simulated user's."""
-    role = message.get("role")
-    if role == "assistant" and not _is_greeting(talk, message):
-        talk.answer(**_answer(message), record=record)
-    elif role == "tool":
-        inner = as_list(message.get("tool_messages")) or [message]
-        for one in map(as_mapping, inner):
-            if one.get("requestor") != "user":
-                talk.result(_result(one))
-    elif role == "user":
-        if text := as_text(message.get("content")):
-            talk.hear("user", text)
-        return len(as_list(message.get("tool_calls")))
-    else:
-        talk.hear("system", as_text(message.get("content")))
-    return 0
+    def absent(self) -> dict[str, str]:
+        """Signals that the simulation lacks, with the reasons."""
+        missing = absent_signals(self.turns, _ABSENT)
+        if self._tells_cuts:
+            del missing["compaction"]
+        return missing
+
+    def _hear(self, message: dict[str, Any], record: str) -> None:
+        role = message.get("role")
+        if role == "assistant" and not _is_greeting(self._talk, message):
+            self._talk.answer(**_answer(message), record=record)
+            self._cut(message)
+        elif role == "tool":
+            inner = as_list(message.get("tool_messages")) or [message]
+            for one in map(as_mapping, inner):
+                if one.get("requestor") != "user":
+                    self._talk.result(_result(one))
+        elif role == "user":
+            if text := as_text(message.get("content")):
+                self._talk.hear("user", text)
+            self.n_apart += len(as_list(message.get("tool_calls")))
+        else:
+            self._talk.hear("system", as_text(message.get("content")))
+
+    def _cut(self, message: dict[str, Any]) -> None:
+        """Once over its limit a context is cut before each call: only the first in a row counts."""
+        self._tells_cuts = self._tells_cuts or "context_truncation" in message
+        cut = as_mapping(message.get("context_truncation"))
+        if cut and not self._was_cut:
+            kept = {key: n for key in _OF_CUT if (n := as_count(cut.get(key))) is not None}
+            self.cuts.append(Event(kind="compaction", turn=self._talk.n_turns, detail=kept))
+        self._was_cut = bool(cut)
 
 
 def _is_greeting(talk: Talk, message: dict[str, Any]) -> bool:
@@ -219,6 +274,7 @@ def _is_greeting(talk: Talk, message: dict[str, Any]) -> bool:
 
 def _answer(message: dict[str, Any]) -> dict[str, Any]:
     usage, cost = _usage(message.get("usage")), as_float(message.get("cost"))
+    seconds = as_float(message.get("generation_time_seconds"))
     # A cost of 0 beside real tokens is what an unknown price is written as.
     known = cost is not None and (cost > 0 or (cost == 0 and usage is None))
     return {
@@ -227,6 +283,7 @@ def _answer(message: dict[str, Any]) -> dict[str, Any]:
         "usage": usage,
         "cost_usd": cost if known and usage is not None else None,
         "started_at": parse_time(message.get("timestamp")),
+        "seconds": seconds if seconds is not None and seconds >= 0 else None,
     }
 
 
@@ -267,10 +324,14 @@ def _notes(simulation: dict[str, Any], turns: tuple[Turn, ...], n_apart: int) ->
         yield "a voice call, kept as ticks: no message of it is in the file, so it has no turns"
     elif not turns:
         yield "no turn: the simulation holds no answer of the agent"
-    checks = as_list(as_mapping(simulation.get("reward_info")).get("action_checks"))
-    if checks:
-        n_met = sum(as_mapping(check).get("action_match") is True for check in checks)
-        yield f"{n_met} of {len(checks)} expected actions were taken"
+    judged = as_mapping(simulation.get("reward_info"))
+    for name, met, words in _CHECKS:
+        checks = as_list(judged.get(name))
+        if checks:
+            n_met = sum(as_mapping(check).get(met) is True for check in checks)
+            yield f"{n_met} of {len(checks)} {words}"
+    if (cost := as_float(simulation.get("user_cost"))) is not None and cost > 0:
+        yield f"the simulated user cost another ${cost:.4f}"
     if any(turn.started_at is not None for turn in turns):
         yield "times have no zone and are taken as UTC; they are those of the answers"
 
