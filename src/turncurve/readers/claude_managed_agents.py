@@ -69,7 +69,9 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
         name = as_name(raw.get("session_thread_id"))
         kind = as_text(raw.get("type"))
         key = name if kind.startswith(("agent.", "span.")) else None
-        threads.setdefault(key, _Thread()).take(kind, raw, number)
+        if key not in threads:
+            threads[key] = _Thread()
+        threads[key].take(kind, raw, number)
     if not n_events:
         return
     main = threads.pop(None, _Thread())

@@ -6,11 +6,9 @@ Entry types are those of pi's session format, versions 1 to 3.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Usage
@@ -31,7 +29,7 @@ from turncurve.readers.fields import (
     is_transient,
     parse_time,
 )
-from turncurve.readers.stream import json_document, json_lines, json_objects
+from turncurve.readers.stream import json_document, json_objects
 
 _SESSION = re.compile(rb'\s*\{[^\n]*?"type"\s*:\s*"session"')
 _KEYS = (b'"cwd"', b'"timestamp"', b'"id"')
@@ -56,14 +54,6 @@ _ABSENT = {
 }
 
 
-class _Link(msgspec.Struct):
-    """Where an entry stands in the tree."""
-
-    type: Any = None
-    id: Any = None
-    parentId: Any = None
-
-
 def looks_like(head: bytes, path: Path) -> bool:
     """Whether the first line is the header of a session, with an id and a working folder."""
     del path
@@ -74,14 +64,15 @@ def looks_like(head: bytes, path: Path) -> bool:
 def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """Give the session's run, then one for each branch that was left.
 
-    A first pass finds which entries lead to the last one written: these are the run.
+    The entries that lead to the last one written are the run, so all are read first.
     """
-    tree = _Tree(path)
+    lines = list(json_objects(path, on_problem))
+    if not lines:
+        return
+    tree = _Tree(line for _, line in lines)
     session = _Session()
     threads: dict[str | None, _Branch] = {None: _Branch(first=1)}
-    n_lines = 0
-    for number, line in json_objects(path, on_problem):
-        n_lines += 1
+    for number, line in lines:
         if line.get("type") == "session":
             session.take(line)
             continue
@@ -90,8 +81,6 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
         if branch not in threads:
             threads[branch] = _Branch(first=threads[None].turns_up_to(tree.fork_of(entry)) + 1)
         threads[branch].take(line, entry, number)
-    if not n_lines:
-        return
     for branch, thread in threads.items():
         yield _run(thread, session, branch, path, on_problem)
 
@@ -99,12 +88,12 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
 class _Tree:
     """Which branch each entry is on: None for those that lead to the last one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
         self._parent: dict[str, str | None] = {}
         last: str | None = None
-        for _, link in json_lines(path, _told_later, type=_Link):
-            entry, parent = as_name(link.id), as_name(link.parentId)
-            if link.type == "session" or entry is None or entry in self._parent:
+        for line in lines:
+            entry, parent = as_name(line.get("id")), as_name(line.get("parentId"))
+            if line.get("type") == "session" or entry is None or entry in self._parent:
                 continue
             # A parent that is not above its child would make a circle.
             self._parent[entry] = parent if parent in self._parent else None
@@ -125,10 +114,6 @@ class _Tree:
     def fork_of(self, entry: str | None) -> str | None:
         """The entry of the run that an entry's branch goes off from."""
         return self._parent.get(self.branch_of(entry) or "")
-
-
-def _told_later(_: ReadError) -> None:
-    """The second pass meets the same problems."""
 
 
 class _Session:
@@ -296,7 +281,9 @@ def _spawned_by(path: Path, session: str) -> str | None:
     if not index.is_file():
         return None
     try:
-        entries = as_mapping(json_document(index, _told_later))
+        entries = as_mapping(
+            json_document(index, lambda _: None)
+        )  # a repair is none of the trace's
     except ReadError:
         return None
     known = {key: as_mapping(value) for key, value in entries.items()}
