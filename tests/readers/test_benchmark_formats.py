@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -60,15 +62,91 @@ class TestTerminalBench:
         assert len(list(READERS["terminal_bench"].read(path, told.append))) == 3
         assert [problem.record for problem in told] == ["results[1]"]
 
+    @pytest.mark.parametrize(
+        ("facts", "end"),
+        [
+            (("context_length_exceeded", False), (ExitType.BUDGET, False)),
+            (("agent_timeout", True), (ExitType.BUDGET, True)),
+            (("agent_installation_failed", False), (ExitType.CRASH, False)),
+            (("test_timeout", None), (ExitType.CRASH, None)),
+            (("unknown_agent_error", True), (ExitType.SUCCESS_FINISH, True)),
+            (("none", None), (ExitType.UNKNOWN, None)),
+            ((None, False), (ExitType.FAIL_FINISH, False)),
+        ],
+    )
+    def test_each_mode(
+        self, data: Path, tmp_path: Path, facts: tuple[object, object], end: tuple[object, object]
+    ) -> None:
+        """The outcome is is_resolved whatever the mode; the mode says how the trial ended."""
+        document = json.loads((data / "terminal_bench/results.json").read_text())
+        trial = {**document["results"][0], "failure_mode": facts[0], "is_resolved": facts[1]}
+        path = tmp_path / "results.json"
+        path.write_text(json.dumps({"results": [trial]}))
+        (run,) = read("terminal_bench", path)
+        assert (run.exit_type, run.success) == end
+
+    def test_agent_and_model_stand_beside(self, data: Path, tmp_path: Path) -> None:
+        """The metadata of the same run of the suite name them; without it they are not known."""
+        source = data / "terminal_bench/results.json"
+        assert {(r.condition, r.model) for r in read("terminal_bench", source)} == {
+            ("squirrel", "acorn-7b")
+        }
+        path = tmp_path / "a__results.json"
+        path.write_bytes(source.read_bytes())
+        for text in ("[", "[]", '{"agent_name": 3}'):
+            (tmp_path / "a__run_metadata.json").write_text(text)
+            assert {(r.condition, r.model) for r in read("terminal_bench", path)} == {(None, None)}
+
+    def test_times_are_told(self, data: Path) -> None:
+        """How long the trial ran, and from when, is a note, as no turn could hold it."""
+        notes = read("terminal_bench", data / "terminal_bench/results.json")[0].notes
+        assert "the trial ran for 702 s, from 2025-07-12T07:40:12+00:00" in notes
+
+    def test_runs_of_the_suite_in_several_files_are_trials(
+        self, data: Path, tmp_path: Path
+    ) -> None:
+        """Trials of a second file, under the same numbers, are numbered on."""
+        document = json.loads((data / "terminal_bench/results.json").read_text())
+        for run in ("run1", "run2"):
+            text = json.dumps(document).replace("run1", run)
+            (tmp_path / f"{run}.json").write_text(text)
+        runs = read_table([tmp_path]).table.runs
+        trials = zip(runs.scenario.tolist(), runs.trial.tolist(), strict=True)
+        assert sorted(trials) == [(task, n) for task in ("build", "play") for n in (1, 2, 3, 4)]
+
+    def test_a_report_of_runs_without_turns(self, data: Path) -> None:
+        """It counts outcomes and ends, and says that there is not one turn."""
+        words = ["-m", "turncurve", "report", str(data / "terminal_bench")]
+        done = subprocess.run(
+            [sys.executable, *words], capture_output=True, text=True, check=False, timeout=100
+        )
+        assert done.returncode == 0, done.stderr
+        assert "not one turn" in done.stdout
+        assert "1 succeeded" in done.stdout
+        assert "agent_timeout 1" in done.stdout
+
     @pytest.mark.corpus
-    def test_real_trials(self, corpus) -> None:
-        """Each real file holds 80 trials; resolved ones are as many as it says itself."""
-        folder = corpus("terminal_bench")
-        for path in folder.glob("*__results.json"):
-            runs = read("terminal_bench", path)
-            assert len(runs) == 80
-            said = json.loads(path.read_text())["n_resolved"]
-            assert sum(run.success is True for run in runs) == said
+    @pytest.mark.parametrize(
+        ("name", "resolved", "modes"),
+        [
+            ("sonnet2", (33, 45, 2), {"unset": 56, "agent_timeout": 22, "parse_error": 2}),
+            ("sonnet3", (35, 41, 4), {"unset": 52, "agent_timeout": 24, "parse_error": 4}),
+        ],
+    )
+    def test_real_trials(
+        self, corpus, name: str, resolved: tuple[int, int, int], modes: dict[str, int]
+    ) -> None:
+        """Trials, resolved ones and failure modes are those counted in the raw files."""
+        path = corpus(
+            f"terminal_bench/20250711_openhands_claude-4-sonnet__openhands-{name}__results.json"
+        )
+        runs, document = read("terminal_bench", path), json.loads(path.read_text())
+        given = Counter(trial["is_resolved"] for trial in document["results"])
+        assert Counter(run.success for run in runs) == given
+        assert (given[True], given[False], given[None]) == resolved
+        assert given[True] == document["n_resolved"]
+        assert Counter(run.exit_text for run in runs) == modes
+        assert {(run.condition, run.totals) for run in runs} == {("openhands", None)}
 
 
 class TestLostInConversation:
@@ -107,22 +185,35 @@ class TestLostInConversation:
         ]
 
     @pytest.mark.corpus
-    def test_real_conversations(self, corpus) -> None:
-        """Runs, answers, evaluations and successes are those counted in the raw lines."""
-        for path in corpus("lost_in_conversation").glob("*.jsonl"):
-            lines = [json.loads(line) for line in path.read_text().splitlines()]
-            entries = [entry for line in lines for entry in line["trace"]]
-            runs = read("lost_in_conversation", path)
-            turns = [turn for run in runs for turn in run.turns]
-            assert len(runs) == 105
-            assert len(turns) == sum(entry["role"] == "assistant" for entry in entries)
-            assert sum("quality" in turn.values for turn in turns) == sum(
-                entry["role"] == "log" and entry["content"]["type"] == "answer-evaluation"
-                for entry in entries
-            )
-            assert sum(run.success is True for run in runs) == sum(
-                line["is_correct"] is True for line in lines
-            )
+    @pytest.mark.parametrize(
+        ("model", "figures"),
+        [
+            # answers, evaluations, successes, ends by too many turns
+            ("anthropic_claude-3-haiku", (1203, 1159, 41, 51)),
+            ("gpt-4o-mini", (1123, 739, 55, 42)),
+        ],
+    )
+    def test_real_conversations(self, corpus, model: str, figures: tuple[int, ...]) -> None:
+        """Answers, evaluations, successes and ends are those counted in the raw lines."""
+        path = corpus(f"lost_in_conversation/snowball-stateful_actions_{model}.jsonl")
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        entries = [entry for line in lines for entry in line["trace"]]
+        kinds = Counter(e["content"]["type"] for e in entries if e["role"] == "log")
+        assert figures == (
+            sum(entry["role"] == "assistant" for entry in entries),
+            kinds["answer-evaluation"],
+            sum(line["is_correct"] is True for line in lines),
+            kinds["max_turns_exceeded"],
+        )
+        runs = read("lost_in_conversation", path)
+        turns = [turn for run in runs for turn in run.turns]
+        assert len(runs) == len(lines) == 105
+        assert figures == (
+            len(turns),
+            sum("quality" in turn.values for turn in turns),
+            sum(run.success is True for run in runs),
+            sum(run.exit_type is ExitType.BUDGET for run in runs),
+        )
 
 
 class TestMtBench:
@@ -196,20 +287,50 @@ class TestWhoAndWhen:
         assert run.turns[2].tool_results[0].detector == "return_code"
 
     def test_what_the_orchestrator_says_is_part_of_its_thought(self, data: Path) -> None:
-        """Thought and delegation are one answer; the human and the end's notice are none."""
+        """Thought and delegation are one answer; what only repeats a decision calls no model."""
         (run,) = read("who_and_when", data / "who_and_when/crafted.json")
         assert [turn.text for turn in run.turns] == [
             "Initial plan: search.",
             "Updated Ledger: {}\nSearch for cafes.",
             "I typed 'cafes'.",
+            "Updated Ledger: {1}",
+            "New plan: ask.",
         ]
+        assert [[m.text for m in turn.before] for turn in run.turns] == [
+            *(["Which cafe is open?"], [], ["Next speaker WebSurfer"], []),
+            ["Stalled.... Replanning..."],
+        ]
+
+    def test_a_terminal_without_code_ran_nothing(self, data: Path, tmp_path: Path) -> None:
+        """Its notice that there was no code is no result of a tool."""
+        document = json.loads((data / "who_and_when/generated.json").read_text())
+        n_before = len(read("who_and_when", data / "who_and_when/generated.json")[0].turns)
+        notice = {"content": "There is no code from the last 1 message for me to execute."}
+        document["history"].append({**notice, "role": "user", "name": "Computer_terminal"})
+        path = tmp_path / "run.json"
+        path.write_text(json.dumps(document))
+        (run,) = read("who_and_when", path)
+        assert len(run.turns) == n_before
+        assert not run.turns[-1].tool_results
+
+    def test_who_is_blamed_for_the_step_of_another_is_told(
+        self, data: Path, tmp_path: Path
+    ) -> None:
+        """Where the message of the step is not by the agent that is named, a note says so."""
+        (run,) = read("who_and_when", data / "who_and_when/crafted.json")
+        assert not any("not by" in note for note in run.notes)
+        document = json.loads((data / "who_and_when/crafted.json").read_text())
+        path = tmp_path / "run.json"
+        path.write_text(json.dumps({**document, "mistake_agent": "FileSurfer"}))
+        (run,) = read("who_and_when", path)
+        assert any("is by WebSurfer, not by FileSurfer" in note for note in run.notes)
 
     def test_the_mistake_is_an_error_and_what_follows_is_unknown(self, data: Path) -> None:
         """The step is a text that counts messages from 0: 0 before its turn, 1 there, then none."""
         (generated,) = read("who_and_when", data / "who_and_when/generated.json")
         assert [turn.values.get("error") for turn in generated.turns] == [0, 0, 0, 1, None]
         (crafted,) = read("who_and_when", data / "who_and_when/crafted.json")
-        assert [turn.values.get("error") for turn in crafted.turns] == [0, 0, 1]
+        assert [turn.values.get("error") for turn in crafted.turns] == [0, 0, 1, None, None]
 
     def test_the_outcome_has_two_names(self, data: Path) -> None:
         """is_correct and is_corrected are the same outcome."""
@@ -229,16 +350,36 @@ class TestWhoAndWhen:
         assert "error" in run.absent
 
     @pytest.mark.corpus
-    def test_real_failures(self, corpus) -> None:
-        """All 184 are read, each with one mistake, in the turn whose messages hold its step."""
-        paths = sorted(corpus("who_and_when").rglob("*.json"))
-        assert len(paths) == 184
+    @pytest.mark.parametrize(
+        ("half", "n_runs", "n_turns", "blamed_for_another"),
+        [("Algorithm-Generated", 126, 796, 3), ("Hand-Crafted", 58, 1505, 3)],
+    )
+    def test_real_failures(
+        self, corpus, half: str, n_runs: int, n_turns: int, blamed_for_another: int
+    ) -> None:
+        """Each run has one mistake, in the turn that its step falls in, and 0 before it."""
+        paths = sorted(corpus(f"who_and_when/{half}").glob("*.json"))
+        assert len(paths) == n_runs
+        counted = 0
+        noted = 0
         for path in paths:
             document = json.loads(path.read_text())
             (run,) = read("who_and_when", path)
-            wrong = [turn for turn in run.turns if turn.values.get("error") == 1]
-            assert len(wrong) == 1
-            said = document["history"][int(document["mistake_step"])]["content"]
-            before = [message.text for message in wrong[0].before]
-            results = [result.text for result in wrong[0].tool_results]
-            assert said in wrong[0].text or said in results or said in before
+            step = int(document["mistake_step"])
+            wrong = sum(calls_a_model(message) for message in document["history"][: step + 1])
+            assert [turn.values.get("error") for turn in run.turns] == [
+                *([0] * (wrong - 1)),
+                1,
+                *([None] * (len(run.turns) - wrong)),
+            ]
+            counted += len(run.turns)
+            noted += any(" not by " in note for note in run.notes)
+        assert (counted, noted) == (n_turns, blamed_for_another)
+
+
+def calls_a_model(message: dict[str, str]) -> bool:
+    """Whether a message of the real collection is one that a model was asked for."""
+    who = message.get("name") or message["role"]
+    if who == "Orchestrator (thought)":
+        return message["content"].startswith(("Initial plan", "New plan", "Updated Ledger"))
+    return who not in ("Computer_terminal", "ComputerTerminal", "human") and "(" not in who

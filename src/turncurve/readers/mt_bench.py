@@ -32,6 +32,7 @@ _ABSENT = {
     "started_at": "the time of a judgment is the judge's, not the answer's",
     "seconds": _NOT_WRITTEN,
     "format_error": "an answer is a text to the user, never malformed",
+    "compaction": _NOT_WRITTEN,
 }
 _UNPARSED = "the judge's answer held no score (-1)"
 

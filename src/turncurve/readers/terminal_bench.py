@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from turncurve.readers._items import as_list, as_mapping
 from turncurve.readers._outcomes import exit_events
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
-from turncurve.readers.fields import as_count, as_name
+from turncurve.readers.fields import as_count, as_name, parse_time
 from turncurve.readers.stream import json_document
 
+_RESULTS, _METADATA = "results.json", "run_metadata.json"
 _START = re.compile(rb"\s*\{")
 _KEYS = (b'"results"', b'"task_id"', b'"is_resolved"')
 _TRIAL_NAME = re.compile(r"\.(\d{1,6})-of-\d{1,6}\.(.+)$")
@@ -23,11 +25,16 @@ _FINISHED = frozenset({"unset", "none", ""})
 _BUDGET = frozenset({"agent_timeout", "context_length_exceeded", "output_length_exceeded"})
 """Failure modes that say the agent ran out of something."""
 
+_SPELLS = {
+    "the agent": ("agent_started_at", "agent_ended_at"),
+    "the trial": ("trial_started_at", "trial_ended_at"),
+}
+
 _NO_TURNS = "Terminal-Bench results hold no turns: what the agent did is a recorded terminal"
 _ABSENT = dict.fromkeys(
     (
         *("quality", "error", "context_tokens", "cached_input_tokens", "output_tokens"),
-        *("reasoning_tokens", "cost_usd", "started_at", "seconds", "format_error"),
+        *("reasoning_tokens", "cost_usd", "started_at", "seconds", "format_error", "compaction"),
     ),
     _NO_TURNS,
 )
@@ -49,7 +56,7 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     if not isinstance(document.get("results"), list):
         got = type(document.get("results")).__name__
         on_problem(ReadError(path, f"wanted a list under `results`, got {got}", record="results"))
-    ids = set[str]()
+    ids, (agent, model) = set[str](), _agent_beside(path)
     for place, trial in enumerate(as_list(document.get("results"))):
         where = f"results[{place}]"
         if not isinstance(trial, dict) or as_name(trial.get("task_id")) is None:
@@ -59,7 +66,23 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
             continue
         run = _run(trial, where, path, ids)
         ids.add(run.id)
-        yield run
+        yield replace(run, condition=agent, model=model)
+
+
+def _told_elsewhere(_: ReadError) -> None:
+    """A repair of a file beside the results is no problem of the results."""
+
+
+def _agent_beside(path: Path) -> tuple[str | None, str | None]:
+    """The agent and its model by the `run_metadata.json` of the same run of the suite."""
+    beside = path.with_name(path.name.replace(_RESULTS, _METADATA))
+    if beside == path or not beside.is_file():
+        return None, None
+    try:
+        told = as_mapping(json_document(beside, _told_elsewhere))
+    except ReadError:
+        return None, None
+    return as_name(told.get("agent_name")), as_name(told.get("model_name"))
 
 
 def _run(trial: dict[str, Any], where: str, path: Path, ids: set[str]) -> Run:
@@ -108,6 +131,10 @@ def _totals(trial: dict[str, Any]) -> Totals | None:
 def _notes(trial: dict[str, Any], mode: str, *, success: bool | None) -> Iterator[str]:
     if not any(as_count(trial.get(f"total_{side}_tokens")) for side in ("input", "output")):
         yield "0 tokens are what an agent leaves that counts none, so tokens are absent"
+    for who, (start, end) in _SPELLS.items():
+        began, over = parse_time(trial.get(start)), parse_time(trial.get(end))
+        if began is not None and over is not None and over >= began:
+            yield f"{who} ran for {over - began:.0f} s, from {trial[start]}"
     if success is None:
         yield f"no outcome: the tests gave none ({mode})"
 
@@ -118,6 +145,6 @@ READER = Reader(
     recognised_by="a JSON object of results whose trials have a task_id and is_resolved",
     looks_like=looks_like,
     read=read,
-    companions=("run_metadata.json", "*run_metadata.json"),
+    companions=(_METADATA, f"*{_METADATA}"),
     no_run="Terminal-Bench results without a trial",
 )

@@ -21,8 +21,12 @@ _QUESTION = (b'"question_ID"', b'"ground_truth"')
 _START = re.compile(rb"\s*\{")
 _TERMINALS = frozenset({"Computer_terminal", "ComputerTerminal"})
 _HARNESS = frozenset({"human", "Orchestrator (termination condition)"})
+_ORCHESTRATOR = "Orchestrator"
 _DELEGATES = "Orchestrator (->"
 _THINKS = "Orchestrator (thought)"
+_NOTICE = re.compile(r"\s*(?:Next speaker|Stalled|Request satisfied|Replan counter exceeded)\b")
+"""How a thought starts that the harness wrote: it repeats what the last ledger decided."""
+_NO_CODE = re.compile(r"\s*There is no code from the last\b")
 _EXIT_CODE = re.compile(r"\s*exitcode: (-?\d+) ")
 
 _NOT_WRITTEN = "Who&When keeps messages alone"
@@ -37,6 +41,7 @@ _ABSENT = {
     "started_at": "Who&When writes no times",
     "seconds": "Who&When writes no times",
     "format_error": "an answer is a message to the other agents, never malformed",
+    "compaction": _NOT_WRITTEN,
 }
 
 
@@ -78,7 +83,7 @@ def _run(document: dict[str, Any], path: Path, on_problem: OnProblem) -> Run:
         exit_type=ExitType.finished(success),
         success=success,
         absent=absent_signals(turns, _ABSENT),
-        notes=tuple(_notes(document, note)),
+        notes=tuple(_notes(document, mistake, note)),
     )
 
 
@@ -105,10 +110,19 @@ def _mistake(document: dict[str, Any], path: Path, on_problem: OnProblem) -> int
     return place
 
 
-def _notes(document: dict[str, Any], note: str | None) -> Iterator[str]:
+def _speaker(message: object) -> str:
+    given = as_mapping(message)
+    return as_name(given.get("name")) or as_name(given.get("role")) or ""
+
+
+def _notes(document: dict[str, Any], mistake: int | None, note: str | None) -> Iterator[str]:
     who, why = as_name(document.get("mistake_agent")), as_text(document.get("mistake_reason"))
     if who or why:
         yield f"the deciding mistake, by {who or 'nobody named'}: {why}"
+    if who and mistake is not None:
+        speaker = _speaker(document["history"][mistake]).partition(" (")[0]
+        if speaker.casefold() != who.casefold():
+            yield f"the message of that step is by {speaker or 'nobody'}, not by {who}"
     if note:
         yield note
 
@@ -121,7 +135,7 @@ class _Turns:
         self._turn_of: list[int] = []
         self._values: list[dict[str, float]] = []
         self._said: list[str] = []
-        self._thought = False
+        self._plans = False
         for place, message in enumerate(history):
             if isinstance(message, dict):
                 self._add(message, place)
@@ -146,18 +160,19 @@ class _Turns:
         return turns, note
 
     def _add(self, message: dict[str, Any], place: int) -> None:
-        who = as_name(message.get("name")) or as_name(message.get("role")) or ""
+        who = _speaker(message)
         text = as_text(message.get("content"))
-        thought, self._thought = self._thought, who == _THINKS
-        if who in _TERMINALS:
+        repeats = self._plans and who == _THINKS and _NOTICE.match(text)
+        if who in _TERMINALS and not _NO_CODE.match(text):
             self._talk.result(_result(text))
-        elif who in _HARNESS:
+        elif who in _TERMINALS or who in _HARNESS or repeats:
             self._talk.hear("user", text)
-        elif thought and who.startswith(_DELEGATES):
+        elif self._plans and who.startswith(_DELEGATES):
             # What the orchestrator says to another is a part of the answer that it thought in.
             self._said.append(text)
             self._talk.more(text="\n".join(self._said))
         else:
+            self._plans = who.startswith(_ORCHESTRATOR)
             self._said = [text]
             self._values.append({})
             self._talk.answer(text=text, record=f"history[{place}]", values=self._values[-1])
