@@ -2,6 +2,7 @@
 
     TurncurveError
     ├── ReadError            a trace file, or one record of it, does not follow its format
+    │   └── TextGoneError      the file behind a run of a store is gone or has changed
     ├── UnknownNameError     no reader, signal or command is registered under a name
     │   └── UnknownEventError  no run has an event of a kind
     ├── OffScaleError        a value that was asked for lies off a signal's scale
@@ -46,6 +47,14 @@ class ReadError(TurncurveError):
         self.path, self.reason, self.record, self.fix, self.kept = path, reason, record, fix, kept
         where = f"{path}" if record is None else f"{path}:{record}"
         super().__init__(f"{where}: {reason}" + (f" ({fix})" if fix else ""))
+
+
+class TextGoneError(ReadError):
+    """The file behind runs of a store is gone or has changed, so their text cannot be read."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        fix = "its numbers are kept; import it again to have its text"
+        super().__init__(path, reason, fix=fix, kept=True)
 
 
 class UnknownNameError(TurncurveError, LookupError):

@@ -77,6 +77,17 @@ def test_verify_fails_on_damage_only(trace: Path) -> None:
     assert "turncurve import" in nothing.stderr
 
 
+def test_text_that_is_gone_is_told(trace: Path) -> None:
+    """A page and a conversion of a store name the trace that is gone; the numbers are there."""
+    run(trace.parent, "import", "a.jsonl", "--store", "s")
+    trace.unlink()
+    for words in (["report", "s", "-o", "page.html"], ["convert", "s", "--to", "atif", "-o", "x"]):
+        done = run(trace.parent, *words)
+        assert done.returncode == 0
+        assert "a.jsonl: is no longer there" in done.stderr
+    assert (trace.parent / "page.html").exists()
+
+
 def test_info_counts(trace: Path) -> None:
     """Runs, turns and formats are told."""
     run(trace.parent, "import", "a.jsonl", "--store", "s")

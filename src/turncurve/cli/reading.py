@@ -11,7 +11,7 @@ from rich.console import Console
 from turncurve.cli.options import Reading
 from turncurve.cli.paths import as_given
 from turncurve.cli.progress import ProgressBar
-from turncurve.errors import ReadError
+from turncurve.errors import ReadError, TextGoneError
 from turncurve.ingest import (
     Imported,
     Importing,
@@ -63,8 +63,14 @@ def import_runs(
 
 
 def read_again(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
-    """All runs once more, one at a time, with the same ids as `read_runs` gave them."""
-    return iter_runs(paths, options=_options(reading))
+    """All runs once more, one at a time, with the same ids as `read_runs` gave them.
+
+    A file behind a store that is gone or has changed is told on stderr.
+    """
+    told = list[ReadError]()
+    yield from iter_runs(paths, options=_options(reading), on_problem=told.append)
+    if not reading.quiet:
+        _tell([one for one in told if isinstance(one, TextGoneError)], ())
 
 
 def read_texts(
@@ -72,15 +78,17 @@ def read_texts(
 ) -> Callable[[Sequence[int]], Iterator[Run]]:
     """A function that reads runs at some positions of the table once more, for their text.
 
-    Only files that hold one of them are opened; a store tells which of its files have changed.
+    Only files that hold one of them are opened. One behind a store that is gone or has changed is
+    told on stderr.
     """
+    stores = [path for path in paths if is_store(path)]
 
     def fetch(positions: Sequence[int]) -> Iterator[Run]:
-        if not any(is_store(path) for path in paths):
-            return (run for _, run in fetch_runs(table, positions))
-        wanted = {table.runs.id[position] for position in positions}
-        every = iter_runs(paths, options=_options(reading))
-        return (run for run in every if run.id in wanted)
+        told = list[ReadError]()
+        for _, run in fetch_runs(table, positions, stores=stores, on_problem=told.append):
+            yield run
+        if not reading.quiet:
+            _tell(told, ())
 
     return fetch
 

@@ -93,6 +93,12 @@ class FileReader:
         for run in self._runs_by(reader, file):
             rows.add(run)
 
+    def may_join(self, path: Path) -> bool:
+        """Whether a reader that may look into other files of the folder may take this one."""
+        if self._forced is not None:
+            return self._readers[self._forced].joins_files
+        return any(one.joins_files and _takes(one, path) for one in self._readers.values())
+
     def _add_plain(self, reader: Reader, path: Path, rows: Target) -> int:
         """Add a file's runs by columns; gives how many, 0 where they must be read one by one."""
         if reader.read_plain is None or not rows.takes_plain or not _takes(reader, path):

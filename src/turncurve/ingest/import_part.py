@@ -10,11 +10,13 @@ import msgspec
 
 from turncurve.errors import ReadError
 from turncurve.ingest.file_reader import FileReader
+from turncurve.ingest.file_state import times_of
 from turncurve.ingest.identity import folder_name
-from turncurve.ingest.look import Look
+from turncurve.ingest.look import Joined, Look, hash_of
 from turncurve.ingest.options import Problems, ReadOptions
 from turncurve.ingest.rows import Rows
 from turncurve.model import Run
+from turncurve.readers import READERS
 from turncurve.table import SignalInfo, TurnTable
 from turncurve.table.concat import split
 from turncurve.table.parquet import TableWriter, sync
@@ -50,7 +52,8 @@ def write_part(batch: Batch) -> Manifest:
     problems = Problems()
     reader = FileReader(batch.options, problems)
     groups = _Groups(batch, Rows(batch.options, problems))
-    files = [_read(look, reader, groups, problems) for look in batch.looks]
+    joined = Joined()
+    files = [_read(look, reader, groups, problems, joined) for look in batch.looks]
     manifest = Manifest(files=tuple(files), segments=groups.segments())
     write_manifest(batch.folder, manifest)
     return manifest
@@ -63,27 +66,34 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     sync(folder)
 
 
-def _read(look: Look, reader: FileReader, groups: _Groups, problems: Problems) -> StoredFile:
+def _read(
+    look: Look, reader: FileReader, groups: _Groups, problems: Problems, joined: Joined
+) -> StoredFile:
     found = look.found
     n_told, n_inputs, n_unread = len(problems.found), len(reader.inputs), len(reader.unread)
     n_runs = groups.n_runs
-    now = Path(look.resolved).stat()
+    size, times = look.size, None
     try:
+        now = Path(look.resolved).stat()
+        size, times = now.st_size, times_of(now)
         digest = digest_of(found.path)
+        others = hash_of(joined.digests(found.path)) if reader.may_join(found.path) else None
         reader.rows(found, groups)
     except OSError as problem:
-        digest = ""
+        digest, others = "", None
         problems.report(ReadError(found.path, f"cannot be read: {problem.strerror}"))
     taken = reader.inputs[n_inputs:]
+    is_joined = bool(taken) and READERS[taken[0].format].joins_files
     return StoredFile(
         path=str(found.path),
         resolved=look.resolved,
         root=str(found.root),
         folder=folder_name(found),
-        size=now.st_size,
-        modified_ns=now.st_mtime_ns,
+        size=size,
+        times_ns=times,
         digest=digest,
         beside=look.beside,
+        joined=others if is_joined else None,
         format=taken[0].format if taken else None,
         n_runs=groups.n_runs - n_runs,
         is_unread=str(found.path) in reader.unread[n_unread:],

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from pathlib import Path
+from threading import Thread
 from typing import TextIO
 
 import msgspec
@@ -36,7 +40,9 @@ from turncurve.table.store import (
 )
 
 BATCH_BYTES = 64 * 2**20
-"""Bytes of trace files in a part, at least where there are so many: what an interruption costs."""
+"""Bytes of trace files in a part, about: what an interruption costs."""
+_SMALLEST_SHARE = 2**20
+_PARTS_PER_JOB = 4
 _UNFINISHED = ".unfinished-"
 
 
@@ -117,7 +123,7 @@ def import_files(
         wanted = [look for look in found if not look.is_held]
         n_done, number = len(found) - len(wanted), max(held.parts, default=0)
         for batch, manifest in _read(
-            [*_batches(wanted, importing.part_files)], folder, options, importing.jobs
+            [*_batches(wanted, importing)], folder, options, importing.jobs
         ):
             number += 1
             _commit(batch.folder, folder, number)
@@ -156,23 +162,43 @@ def _read(
     groups: Sequence[tuple[Look, ...]], folder: Path, options: ReadOptions, jobs: int
 ) -> Iterator[tuple[Batch, Manifest]]:
     """Read files batch by batch, each into an unfinished part that is whole when it is given."""
+    # A process that outlives a killed import must not meet the folders of the next one.
+    name = f"{_UNFINISHED}{secrets.token_hex(4)}"
     batches = [
-        Batch(looks=looks, folder=folder / PARTS / f"{_UNFINISHED}{number}", options=options)
+        Batch(looks=looks, folder=folder / PARTS / f"{name}-{number}", options=options)
         for number, looks in enumerate(groups)
     ]
     if jobs <= 1 or len(batches) <= 1:
         for batch in batches:
             yield batch, write_part(batch)
         return
-    with ProcessPoolExecutor(min(jobs, len(batches)), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        min(jobs, len(batches)), get_context("spawn"), initializer=_end_with_parent
+    ) as pool:
         yield from zip(batches, pool.map(write_part, batches), strict=True)
 
 
-def _batches(wanted: Sequence[Look], most: int) -> Iterator[tuple[Look, ...]]:
-    """Files in their order, in groups of so many bytes, or so many files."""
+def _end_with_parent() -> None:
+    """Have a process of the pool end when the import does, be that killed."""
+
+    def watch() -> None:
+        parent = parent_process()
+        if parent is not None:
+            wait([parent.sentinel])
+            os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def _batches(wanted: Sequence[Look], importing: Importing) -> Iterator[tuple[Look, ...]]:
+    """Files in their order, in groups of so many bytes or files, some for each process."""
+    most = BATCH_BYTES
+    if importing.jobs > 1:
+        share = sum(look.size for look in wanted) // (_PARTS_PER_JOB * importing.jobs)
+        most = min(most, max(share, _SMALLEST_SHARE))
     batch, size = list[Look](), 0
     for look in wanted:
-        if batch and (size + look.size > BATCH_BYTES or len(batch) >= most):
+        if batch and (size + look.size > most or len(batch) >= importing.part_files):
             yield tuple(batch)
             batch, size = [], 0
         batch.append(look)

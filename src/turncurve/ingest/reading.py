@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from turncurve.model import Run
 from turncurve.readers import READERS, OnProblem, Reader, raise_problem
 from turncurve.table import RunTable, TurnTable
 from turncurve.table.concat import concat
-from turncurve.table.store import is_store
+from turncurve.table.store import Store, is_store
 
 _DEFAULTS = ReadOptions()
 
@@ -102,7 +102,7 @@ def iter_runs(
     """The same runs as `read_table`, one at a time, with the same ids, trials and conditions.
 
     The runs of a store are read again from the files that they came from; those of a file that is
-    gone or has changed since are left out, and told.
+    gone or has changed since are left out, and told with a `TextGoneError`.
     """
     problems = Problems(on_problem)
     reading = _Reading(paths, options, problems)
@@ -111,7 +111,8 @@ def iter_runs(
         yield identities.place(run, Path(run.path))
     for stored in reading.stores:
         runs = identities.place_rows(stored.store.runs())
-        for _, run in _fetched(runs, stored.sound_runs(runs, problems)):
+        places = stored.places(set(runs.path), problems)
+        for _, run in _fetched(runs, range(len(runs.id)), places):
             yield run
 
 
@@ -132,29 +133,46 @@ def table_from_runs(
     return settled(rows.table(), Identities())
 
 
-def fetch_runs(table: TurnTable, runs: Iterable[int]) -> Iterator[tuple[int, Run]]:
+def fetch_runs(
+    table: TurnTable,
+    runs: Iterable[int],
+    *,
+    stores: Iterable[str | Path] = (),
+    on_problem: OnProblem | None = None,
+) -> Iterator[tuple[int, Run]]:
     """Read chosen runs again, for their text; only the files that hold them are opened.
 
     Args:
         table: A table that `read_table` gave, or a selection of its runs.
         runs: Positions in its run table.
+        stores: The stores that the table came from, so that a file of theirs that is gone or has
+            changed is not read.
+        on_problem: Told of each such file, with a `TextGoneError`.
 
     Yields:
         Position and run, file by file; the run has the table's id, trial and condition. A run that
         its file no longer gives is left out.
     """
-    return _fetched(table.runs, runs)
+    wanted, problems = set(runs), Problems(on_problem)
+    paths = {table.runs.path[position] for position in wanted}
+    places: dict[str, Path | None] = {}
+    for store in stores:
+        places |= StoreInput(store=Store(store)).places(paths, problems)
+    yield from _fetched(table.runs, wanted, places)
 
 
-def _fetched(table: RunTable, runs: Iterable[int]) -> Iterator[tuple[int, Run]]:
+def _fetched(
+    table: RunTable, runs: Iterable[int], places: Mapping[str, Path | None]
+) -> Iterator[tuple[int, Run]]:
+    """Runs of the table, file by file; `places` says where a file is to be read, if at all."""
     wanted = set(runs)
     by_file: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, key in enumerate(zip(table.format, table.path, strict=True)):
         by_file[key].append(position)
     for (name, path), positions in by_file.items():
-        if wanted.isdisjoint(positions):
-            continue
-        yield from _fetch(table, READERS[name], Path(path), positions, wanted)
+        place = places.get(path, Path(path))
+        if place is not None and not wanted.isdisjoint(positions):
+            yield from _fetch(table, READERS[name], place, positions, wanted)
 
 
 def _fetch(
@@ -173,6 +191,7 @@ def _fetch(
                 replace(
                     run,
                     id=runs.id[position],
+                    path=runs.path[position],
                     parent=runs.parent[position],
                     condition=runs.condition[position],
                     trial=int(runs.trial[position]),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turncurve.errors import ReadError
-from turncurve.ingest.stored import why_not_as_it_was
-from turncurve.table.store import Store, digest_of
+from turncurve.ingest.file_state import place_of, why_not_as_it_was
+from turncurve.table.store import Store
 from turncurve.table.store_check import damage
 
 
@@ -103,12 +103,10 @@ def check_store(path: str | Path) -> StoreCheck:
     for _, file in store.files.values():
         if why_not_as_it_was(file) is None:
             n_unchanged += 1
-        elif not Path(file.path).is_file():
-            gone.append(file.path)
-        elif digest_of(Path(file.path)) != file.digest:
+        elif place_of(file).is_file():
             changed.append(file.path)
         else:
-            n_unchanged += 1
+            gone.append(file.path)
     return StoreCheck(
         damage=tuple(damage(store)),
         changed=tuple(changed),

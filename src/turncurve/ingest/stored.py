@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from turncurve.errors import ReadError
+from turncurve.errors import ReadError, TextGoneError
 from turncurve.ingest.file_reader import Input
+from turncurve.ingest.file_state import place_of, why_not_as_it_was
 from turncurve.ingest.options import Problems, ReadOptions
 from turncurve.signals import compute_derived
-from turncurve.table import RunTable, TurnTable
+from turncurve.table import TurnTable
 from turncurve.table.store import Store, StoredFile
 
 
@@ -42,19 +43,17 @@ class StoreInput:
         """Each file's folder below the path that was given at the import."""
         return {Path(file.path): file.folder for file in self._files()}
 
-    def sound_runs(self, runs: RunTable, problems: Problems) -> list[int]:
-        """Positions of the runs whose file is as it was; each other file is told once."""
-        sound = set[str]()
+    def places(self, paths: Collection[str], problems: Problems) -> dict[str, Path | None]:
+        """Where each of some files is to be read again; None, and told, if it is not as it was."""
+        places: dict[str, Path | None] = {}
         for file in self._files():
-            if not file.n_runs:
+            if not file.n_runs or file.path not in paths:
                 continue
             reason = why_not_as_it_was(file)
-            if reason is None:
-                sound.add(file.path)
-            else:
-                fix = "import it again to have its text"
-                problems.report(ReadError(file.path, reason, fix=fix, kept=True))
-        return [i for i, path in enumerate(runs.path) if path in sound]
+            places[file.path] = place_of(file) if reason is None else None
+            if reason is not None:
+                problems.report(TextGoneError(file.path, reason))
+        return places
 
     def _files(self) -> Iterator[StoredFile]:
         return (file for _, file in self.store.files.values())
@@ -95,17 +94,6 @@ def stored_signals(path: str | Path) -> Iterator[TurnTable]:
     """
     for table in Store(path).tables():
         yield compute_derived(table)
-
-
-def why_not_as_it_was(file: StoredFile) -> str | None:
-    """How a file differs from when it was read, by its size and time; None if it does not."""
-    try:
-        now = Path(file.path).stat()
-    except OSError:
-        return "is no longer there"
-    if (now.st_size, now.st_mtime_ns) != (file.size, file.modified_ns):
-        return "has changed since it was imported"
-    return None
 
 
 def _mark(path: Path | None) -> str | None:

@@ -323,4 +323,5 @@ READER = Reader(
     looks_like=looks_like,
     read=read,
     companions=("result.json", "*.cont-*.json"),
+    joins_files=True,
 )

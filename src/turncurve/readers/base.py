@@ -29,6 +29,8 @@ class Reader:
             goes to `on_problem`; the others are still read.
         companions: Names of files that this reader consults beside a trace (outcomes, say); a walk
             does not list them as unknown. Shell patterns.
+        joins_files: Whether a run may be spread over files of one folder, or belong to one in
+            another file there: the reader of one then looks into others of the same ending.
         near_miss: What a file lacks that is nearly of this format, in words, or None; asked of the
             same bytes where no reader takes a file.
         no_run: What a sound file is that gives no run, in words: told where one gave none.
@@ -43,6 +45,7 @@ class Reader:
     looks_like: Callable[[bytes, Path], bool]
     read: Callable[[Path, OnProblem], Iterator[Run]]
     companions: tuple[str, ...] = ()
+    joins_files: bool = False
     near_miss: Callable[[bytes, Path], str | None] | None = None
     no_run: str = "a file without a run"
     read_plain: Callable[[Path], PlainRuns | None] | None = None

@@ -182,5 +182,6 @@ READER = Reader(
     recognised_by="JSON objects with resourceSpans, or spans with a context and attributes",
     looks_like=looks_like,
     read=read,
+    joins_files=True,
     no_run="a file in which no conversation begins: no model call, or an earlier file has it",
 )

@@ -48,11 +48,14 @@ class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     """Name of the folder below the given path that holds it, for conditions by folder."""
     size: int
-    modified_ns: int
+    times_ns: tuple[int, int] | None = None
+    """When its content and its inode were last changed; None if too lately to tell a next time."""
     digest: str
     """Hash of its content."""
     beside: str
     """Hash of the files that readers may consult beside it."""
+    joined: str | None = None
+    """Hash of the folder's files of its kind, if its reader joins what they hold; else None."""
     format: str | None
     """The reader that took it; None if none did."""
     n_runs: int = 0
