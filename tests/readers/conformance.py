@@ -43,8 +43,8 @@ FORMATS = {
     "claude_managed_agents": _format("yyyyyyyyy", "a real session; threads by the reference"),
     "otel": _format("yyyyyy-yy", "real exports; old attributes by the conventions"),
     "trail": _format("yyyy-y---", REAL),
-    "langfuse": _format("yyyyyy--y", SCHEMA),
-    "langsmith": _format("yyyyyy---", SCHEMA),
+    "langfuse": _format("yyyyyyy-y", SCHEMA),
+    "langsmith": _format("yyyyyyy--", SCHEMA),
     "tau_bench": _format("yyd---y--", REAL),
     "tau2": _format("yyyyyyyy-", "real files; compaction by its data model"),
     "terminal_bench": _format("---y--y--", REAL),
@@ -67,7 +67,8 @@ REMARKS = {
     ("gemini_cli", "usage"): "of the whole run in stream-json",
     ("gemini_cli", "compaction"): "where the model's history was set to less",
     ("atif", "errors"): "by the text of a result, unless its writer put a flag",
-    ("langfuse", "outcome"): "scores of a whole trace are not read",
+    ("langfuse", "outcome"): "a failed root, and a score of the whole trace",
+    ("langsmith", "outcome"): "a failed root, and feedback on the whole trace",
 }
 
 

@@ -261,7 +261,7 @@ class TestMtBench:
 
     @pytest.mark.corpus
     def test_real_judgments(self, corpus) -> None:
-        """80 questions of two turns; 43 first and 77 second answers have no score (-1), one 0."""
+        """80 questions of two turns; 43 first and 77 second answers hold no score, two others 0."""
         path = corpus("mt_bench/gpt-4_single.jsonl")
         told: list[ReadError] = []
         runs = list(READERS["mt_bench"].read(path, told.append))
