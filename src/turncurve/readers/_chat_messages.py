@@ -29,7 +29,24 @@ def decoded(given: object) -> Any:
 
 
 def chat_messages(given: object) -> list[dict[str, Any]]:
-    """The messages in what a call was given, or in what it gave; bare text is one message."""
+    """The messages in what a call gave; bare text is one message."""
+    return [chat_message(one) for one in _listed(given)]
+
+
+def messages_since_answer(given: object) -> list[dict[str, Any]]:
+    """The messages in what a call was given, from the last answer of a model on.
+
+    Each call is given the whole conversation so far, of which the rest was told before.
+    """
+    found = list[dict[str, Any]]()
+    for one in reversed(_listed(given)):
+        found.append(chat_message(one))
+        if found[-1]["role"] == "assistant":
+            break
+    return found[::-1]
+
+
+def _listed(given: object) -> list[Any]:
     given = decoded(given)
     if isinstance(given, dict):
         inner = given.get("messages")
@@ -37,9 +54,7 @@ def chat_messages(given: object) -> list[dict[str, Any]]:
     if isinstance(given, str):
         given = [{"content": given}] if given else []
     listed = as_list(given)
-    if listed and isinstance(listed[0], list):
-        listed = listed[0]
-    return [chat_message(one) for one in listed]
+    return listed[0] if listed and isinstance(listed[0], list) else listed
 
 
 def chat_message(given: object) -> dict[str, Any]:

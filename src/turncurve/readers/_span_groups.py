@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from turncurve.errors import ReadError
 from turncurve.model import ExitType, Run
 from turncurve.readers._outcomes import exit_events
 from turncurve.readers._span_runs import Conversation
@@ -16,14 +15,15 @@ from turncurve.readers._span_scores import Scores
 from turncurve.readers._spans import Span
 from turncurve.readers.base import OnProblem
 
-Named: TypeAlias = tuple[str | None, Span]
-"""The conversation that a span's trace is of, where the span says so, and the span."""
+Named: TypeAlias = tuple[str, str | None]
+"""A span's trace, and the conversation that the trace is of, where the span says so."""
 
 _LONGEST_WORDS = 200
 
 
 def runs_by_conversation(
-    spans: Callable[[OnProblem], Iterator[Named]],
+    named: Iterable[Named],
+    spans: Callable[[OnProblem], Iterator[Span]],
     scores: Scores,
     *,
     format_: str,
@@ -34,25 +34,26 @@ def runs_by_conversation(
     """The runs of a file's conversations, each once its last span has come.
 
     Args:
-        spans: Reads the file; it is read twice, to count and to hold what is not complete. One
-            span that names the conversation names it for its whole trace.
+        named: A first reading of the same spans, for what belongs together: one span that names
+            the conversation names it for its whole trace.
+        spans: Reads the file.
         scores: What the first reading finds of scores.
         format_: The format's name.
         path: The file.
-        on_problem: Told of each bad record, by the second reading.
+        on_problem: Told of each bad record.
         absent: Signals that the format may lack, with the reasons.
     """
     n_of_trace: Counter[str] = Counter()
     names: dict[str, str] = {}
-    for name, span in spans(_told_later):
-        n_of_trace[span.trace] += 1
+    for trace, name in named:
+        n_of_trace[trace] += 1
         if name is not None:
-            names.setdefault(span.trace, name)
+            names.setdefault(trace, name)
     waiting: Counter[str] = Counter()
     for trace, n_spans in n_of_trace.items():
         waiting[names.get(trace, trace)] += n_spans
     held: dict[str, list[Span]] = defaultdict(list)
-    for _, span in spans(on_problem):
+    for span in spans(on_problem):
         name = names.get(span.trace, span.trace)
         held[name].append(span)
         waiting[name] -= 1
@@ -64,10 +65,6 @@ def runs_by_conversation(
             for run in conversation.runs(format_=format_, path=path, absent=absent):
                 ended = _ended(run, complete) if run.parent is None else run
                 yield scores.given_to(ended)
-
-
-def _told_later(_: ReadError) -> None:
-    """The second reading tells."""
 
 
 def _ended(run: Run, spans: Sequence[Span]) -> Run:

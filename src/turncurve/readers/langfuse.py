@@ -13,14 +13,14 @@ from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import Run
-from turncurve.readers._chat_messages import chat_messages, decoded
+from turncurve.readers._chat_messages import chat_messages, decoded, messages_since_answer
 from turncurve.readers._exported import exported_records, parquet_has
 from turncurve.readers._items import as_list, as_mapping
 from turncurve.readers._span_groups import Named, runs_by_conversation
 from turncurve.readers._span_scores import Scores
 from turncurve.readers._spans import Span
 from turncurve.readers.base import OnProblem, Reader
-from turncurve.readers.fields import as_count, as_float, as_json, as_name, as_text, parse_time
+from turncurve.readers.fields import as_count, as_float, as_name, as_text, parse_time
 
 _START = re.compile(rb"\s*(?:\[\s*)?\{")
 _OBSERVATION = re.compile(
@@ -78,7 +78,8 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """Give each session, or each trace without one, as a run."""
     scores = Scores()
     yield from runs_by_conversation(
-        lambda tell: _spans(path, scores, tell),
+        _named(path, scores),
+        lambda tell: _spans(path, tell),
         scores,
         format_="langfuse",
         path=path,
@@ -87,31 +88,44 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     )
 
 
-def _spans(path: Path, scores: Scores, on_problem: OnProblem) -> Iterator[Named]:
+def _observations(
+    path: Path, on_problem: OnProblem
+) -> Iterator[tuple[str | int, dict[str, Any], str | None, dict[str, Any]]]:
+    """Give (where, observation, its trace's id, the record that holds it)."""
     for where, item in exported_records(path, on_problem):
         record = _spelled(as_mapping(item))
-        session = as_name(record.get("sessionId"))
-        if isinstance(record.get("observations"), list):
-            observations = [_spelled(as_mapping(one)) for one in record["observations"]]
+        inner = record.get("observations")
+        if isinstance(inner, list):
             trace = as_name(record.get("id")) or f"at {where}"
-            _take_scores(record, trace, observations, scores)
-            for place, one in enumerate(observations):
-                span = _span(one, trace, where)
-                if span is not None:
-                    yield session, span
-                else:
-                    reason = "wanted an observation with an id"
-                    fix = "the others were read"
-                    at = f"{where}: observations[{place}]"
-                    on_problem(ReadError(path, reason, record=at, fix=fix, kept=True))
-            continue
-        span = _span(record, as_name(record.get("traceId")), where)
-        if span is not None:
-            yield session, span
+            for place, one in enumerate(inner):
+                at = f"{where}: observations[{place}]"
+                yield at, _spelled(as_mapping(one)), trace, record
         else:
-            reason = "wanted an observation with an id and a traceId, or a trace with observations"
-            fix = "the others were read"
-            on_problem(ReadError(path, reason, record=where, fix=fix))
+            yield where, record, as_name(record.get("traceId")), record
+
+
+def _named(path: Path, scores: Scores) -> Iterator[Named]:
+    told = None
+    for _, one, trace, record in _observations(path, _told_later):
+        if record is not one and record is not told:
+            told = record
+            _take_scores(record, trace or "", scores)
+        if trace is not None and as_name(one.get("id")) is not None:
+            yield trace, as_name(record.get("sessionId")) or as_name(one.get("sessionId"))
+
+
+def _told_later(_: ReadError) -> None:
+    """The reading of the spans tells."""
+
+
+def _spans(path: Path, on_problem: OnProblem) -> Iterator[Span]:
+    for where, one, trace, _ in _observations(path, on_problem):
+        name = as_name(one.get("id"))
+        if trace is not None and name is not None:
+            yield _span(one, name, trace, where)
+            continue
+        reason = "wanted an observation with an id and a traceId, or a trace with observations"
+        on_problem(ReadError(path, reason, record=where, fix="the others were read"))
 
 
 def _spelled(record: dict[str, Any]) -> dict[str, Any]:
@@ -121,10 +135,9 @@ def _spelled(record: dict[str, Any]) -> dict[str, Any]:
     return {_SPELLINGS.get(key, key): value for key, value in record.items()}
 
 
-def _take_scores(
-    record: dict[str, Any], trace: str, observations: list[dict[str, Any]], scores: Scores
-) -> None:
-    calls = {as_text(one.get("id")) for one in observations if one.get("type") == "GENERATION"}
+def _take_scores(record: dict[str, Any], trace: str, scores: Scores) -> None:
+    held = [_spelled(as_mapping(one)) for one in record["observations"]]
+    calls = {as_text(one.get("id")) for one in held if one.get("type") == "GENERATION"}
     for place, score in enumerate(map(as_mapping, as_list(record.get("scores")))):
         name, value = as_name(score.get("name")), as_float(score.get("value"))
         kind = score.get("dataType") or _COUNTED_SCORES[0]
@@ -138,10 +151,7 @@ def _take_scores(
             scores.add_to_run(trace, given)
 
 
-def _span(given: dict[str, Any], trace: str | None, where: str | int) -> Span | None:
-    name = as_name(given.get("id"))
-    if name is None or trace is None:
-        return None
+def _span(given: dict[str, Any], name: str, trace: str, where: str | int) -> Span:
     return Span(
         trace=trace,
         id=name,
@@ -165,8 +175,8 @@ def _attributes(given: dict[str, Any]) -> dict[str, Any]:
             "gen_ai.request.model": as_name(given.get("model"))
             or as_name(given.get("providedModelName")),
             "gen_ai.usage.cost": _cost(given),
-            "gen_ai.input.messages": as_json(chat_messages(given.get("input"))),
-            "gen_ai.output.messages": as_json(_answer(given)),
+            "gen_ai.input.messages": messages_since_answer(given.get("input")),
+            "gen_ai.output.messages": _answer(given),
             **_usage(given),
         }
     elif kind == "TOOL":

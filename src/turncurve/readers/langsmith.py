@@ -12,14 +12,14 @@ from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import Run
-from turncurve.readers._chat_messages import chat_messages, decoded
+from turncurve.readers._chat_messages import chat_messages, decoded, messages_since_answer
 from turncurve.readers._exported import exported_records, parquet_has
 from turncurve.readers._items import as_list, as_mapping
 from turncurve.readers._span_groups import Named, runs_by_conversation
 from turncurve.readers._span_scores import Scores
 from turncurve.readers._spans import Span
 from turncurve.readers.base import OnProblem, Reader
-from turncurve.readers.fields import as_count, as_float, as_json, as_name, as_text, parse_time
+from turncurve.readers.fields import as_count, as_float, as_name, as_text, parse_time
 
 _START = re.compile(rb"\s*(?:\[\s*)?\{")
 _RUN_TYPE = re.compile(rb'"run_type"\s*:\s*"(?:llm|tool|chain|prompt|retriever|parser|embedding)"')
@@ -61,7 +61,8 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """Give each thread, or each trace without one, as a run."""
     scores = Scores()
     yield from runs_by_conversation(
-        lambda tell: _spans(path, scores, tell),
+        _named(path, scores),
+        lambda tell: _spans(path, tell),
         scores,
         format_="langsmith",
         path=path,
@@ -70,33 +71,50 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     )
 
 
-def _spans(path: Path, scores: Scores, on_problem: OnProblem) -> Iterator[Named]:
+def _named(path: Path, scores: Scores) -> Iterator[Named]:
+    for _, item in exported_records(path, _told_later):
+        for run, _, trace in _with_children(as_mapping(item)):
+            name = as_name(run.get("id"))
+            if name is not None and trace is not None:
+                _take_feedback(run, trace, name, scores)
+                metadata = _metadata(as_mapping(decoded(run.get("extra"))))
+                threads = (as_name(metadata.get(key)) for key in _THREADS)
+                yield trace, next((thread for thread in threads if thread), None)
+
+
+def _told_later(_: ReadError) -> None:
+    """The reading of the spans tells."""
+
+
+def _metadata(extra: dict[str, Any]) -> dict[str, Any]:
+    return as_mapping(decoded(extra.get("metadata")))
+
+
+def _spans(path: Path, on_problem: OnProblem) -> Iterator[Span]:
     for where, item in exported_records(path, on_problem):
         for run, parent, trace in _with_children(as_mapping(item)):
             name = as_name(run.get("id"))
-            if name is None or trace is None:
+            if name is not None and trace is not None:
+                yield _span(run, name, (trace, parent), where)
+            else:
                 reason, fix = "wanted a run with an id and a trace_id", "the others were read"
                 on_problem(ReadError(path, reason, record=where, fix=fix))
-                continue
-            extra = as_mapping(decoded(run.get("extra")))
-            metadata = as_mapping(decoded(extra.get("metadata")))
-            _take_feedback(run, trace, name, scores)
-            failure = as_text(run.get("error"))
-            yield (
-                next((thread for key in _THREADS if (thread := as_name(metadata.get(key)))), None),
-                Span(
-                    trace=trace,
-                    id=name,
-                    parent=as_name(run.get("parent_run_id")) or parent,
-                    name=as_text(run.get("name")),
-                    start=parse_time(run.get("start_time")),
-                    end=parse_time(run.get("end_time")),
-                    failed=bool(failure) or run.get("status") == "error",
-                    message=failure,
-                    attributes=_attributes(run, extra, metadata),
-                    record=where,
-                ),
-            )
+
+
+def _span(run: dict[str, Any], name: str, above: tuple[str, str | None], where: str | int) -> Span:
+    failure = as_text(run.get("error"))
+    return Span(
+        trace=above[0],
+        id=name,
+        parent=as_name(run.get("parent_run_id")) or above[1],
+        name=as_text(run.get("name")),
+        start=parse_time(run.get("start_time")),
+        end=parse_time(run.get("end_time")),
+        failed=bool(failure) or run.get("status") == "error",
+        message=failure,
+        attributes=_attributes(run),
+        record=where,
+    )
 
 
 def _with_children(run: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str | None, str | None]]:
@@ -128,9 +146,7 @@ def _take_feedback(run: dict[str, Any], trace: str, name: str, scores: Scores) -
             scores.add_to_run(trace, (name, key, mean))
 
 
-def _attributes(
-    run: dict[str, Any], extra: dict[str, Any], metadata: dict[str, Any]
-) -> dict[str, Any]:
+def _attributes(run: dict[str, Any]) -> dict[str, Any]:
     """A run in the words of the GenAI conventions."""
     kind = as_text(run.get("run_type"))
     inputs, outputs = (as_mapping(decoded(run.get(key))) for key in ("inputs", "outputs"))
@@ -143,13 +159,14 @@ def _attributes(
             "gen_ai.tool.call.result": _output(outputs),
         }
     elif kind == "llm":
+        extra = as_mapping(decoded(run.get("extra")))
         asked = as_mapping(extra.get("invocation_params"))
-        names = (metadata.get("ls_model_name"), asked.get("model"), asked.get("model_name"))
+        names = (_metadata(extra).get("ls_model_name"), asked.get("model"), asked.get("model_name"))
         answers = [one for one in _answers(outputs) if one["role"] in ("assistant", "")]
         known |= {
             "gen_ai.request.model": next((name for one in names if (name := as_name(one))), None),
-            "gen_ai.input.messages": as_json(_asked(inputs)),
-            "gen_ai.output.messages": as_json(answers),
+            "gen_ai.input.messages": _asked(inputs),
+            "gen_ai.output.messages": answers,
             **_usage(run, outputs),
         }
     return {key: value for key, value in known.items() if value is not None}
@@ -159,7 +176,7 @@ def _asked(inputs: dict[str, Any]) -> list[dict[str, Any]]:
     """What a model was asked: messages, or the prompts of a model that completes text."""
     for key in ("messages", "input", "prompts", "prompt"):
         if inputs.get(key):
-            return chat_messages(inputs[key])
+            return messages_since_answer(inputs[key])
     return []
 
 
