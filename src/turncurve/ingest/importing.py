@@ -41,7 +41,8 @@ from turncurve.table.store import (
 
 BATCH_BYTES = 64 * 2**20
 """Bytes of trace files in a part, about: what an interruption costs."""
-_SMALLEST_SHARE = 2**20
+_SMALLEST_SHARE = 8 * 2**20
+"""Bytes below which starting another process takes longer than reading them."""
 _PARTS_PER_JOB = 4
 _UNFINISHED = ".unfinished-"
 
