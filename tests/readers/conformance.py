@@ -42,7 +42,7 @@ FORMATS = {
     "openclaw": _format("yyyyyyyyy", REAL),
     "claude_managed_agents": _format("yyyyyyyyy", "a real session; threads by the reference"),
     "otel": _format("yyyyyy-yy", "real exports; old attributes by the conventions"),
-    "trail": _format("yyyy-y---", REAL),
+    "trail": _format("yyyy-yy--", REAL),
     "langfuse": _format("yyyyyyy-y", SCHEMA),
     "langsmith": _format("yyyyyyy--", SCHEMA),
     "tau_bench": _format("yyd---y--", REAL),
@@ -67,6 +67,7 @@ REMARKS = {
     ("gemini_cli", "usage"): "of the whole run in stream-json",
     ("gemini_cli", "compaction"): "where the model's history was set to less",
     ("atif", "errors"): "by the text of a result, unless its writer put a flag",
+    ("trail", "outcome"): "the overall score that people gave the trace",
     ("langfuse", "outcome"): "a failed root, and a score of the whole trace",
     ("langsmith", "outcome"): "a failed root, and feedback on the whole trace",
 }

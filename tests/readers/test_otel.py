@@ -197,7 +197,7 @@ class TestTrail:
         (run,) = read(data / "trail/trace.json", "trail")
         assert [turn.values["error"] for turn in run.turns] == [0, 1, 0]
         assert run.turns[1].tool_results[0].error is True
-        assert "scored 3.5 overall" in run.notes
+        assert run.score == 3.5
 
     def test_without_an_annotation_errors_are_not_known(self, data: Path, tmp_path: Path) -> None:
         """No annotation is not an annotation without errors."""

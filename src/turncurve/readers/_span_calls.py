@@ -1,28 +1,25 @@
 """What a span says of a model call or a tool call, in the words of several conventions.
 
-GenAI semantic conventions of OpenTelemetry, old and new, OpenInference, and OpenLLMetry.
+GenAI semantic conventions of OpenTelemetry, old and new, OpenInference, and OpenLLMetry; names and
+shapes are those of their published attribute registries and message schemas.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from turncurve.model import Message, ToolCall, ToolResult, Usage, usage_with_cache_inside
-from turncurve.readers._items import as_list, as_mapping
-from turncurve.readers._spans import Span
-from turncurve.readers.fields import (
-    as_arguments,
-    as_count,
-    as_float,
-    as_name,
-    as_text,
-    is_transient,
-)
+import msgspec
 
-Kind = Literal["call", "tool", "agent", "other"]
+from turncurve.model import Message, ToolCall, ToolResult, Usage
+from turncurve.readers._items import as_list, as_mapping
+from turncurve.readers._span_usage import OUTPUT, cost_of, usage_of
+from turncurve.readers._spans import Span
+from turncurve.readers.fields import as_arguments, as_name, as_text, is_transient
+
+Kind = Literal["call", "tool", "agent", "step", "other"]
 
 _OPERATIONS: Mapping[str, Kind] = {
     "chat": "call",
@@ -33,35 +30,93 @@ _OPERATIONS: Mapping[str, Kind] = {
 }
 _OPENINFERENCE: Mapping[str, Kind] = {"LLM": "call", "TOOL": "tool", "AGENT": "agent"}
 _TRACELOOP: Mapping[str, Kind] = {"tool": "tool", "agent": "agent"}
-_INPUT = (
-    *("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
-    "llm.usage.prompt_tokens",
-)
-_OUTPUT = (
-    *("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
-    *("llm.token_count.completion", "llm.usage.completion_tokens"),
-)
-_CACHED = (
-    *("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
-    *("gen_ai.usage.details.cache_read_tokens", "llm.token_count.prompt_details.cache_read"),
-)
-_CACHE_WRITE = (
-    *("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens"),
-    *("gen_ai.usage.details.cache_write_tokens", "llm.token_count.prompt_details.cache_write"),
-)
-_REASONING = (
-    *("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"),
-    *("gen_ai.usage.details.reasoning_tokens", "llm.token_count.completion_details.reasoning"),
-)
-_COST = ("llm.cost.total", "gen_ai.usage.cost", "operation.cost", "gen_ai.usage.total_cost")
+_STEP = re.compile(r"Step \d{1,9}")
+"""A chain of smolagents: one model call and the code that its answer had run."""
 _MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
-_RUN = ("gen_ai.conversation.id", "session.id")
-COMPACTED = "gen_ai.conversation.compacted"
+RUN = ("gen_ai.conversation.id", "session.id")
+"""Attributes that name the conversation, the one that counts first."""
+_COMPACTED = "gen_ai.conversation.compacted"
 
 _MESSAGE = re.compile(r"(?:llm\.)?(\w+)_messages\.(\d{1,6})\.message\.(.+)")
 _OLD_MESSAGE = re.compile(r"gen_ai\.(prompt|completion)\.(\d{1,6})\.(.+)")
 _TOOL_CALL = re.compile(r"tool_calls\.(\d{1,6})\.(?:tool_call\.)?(?:function\.)?(\w+)")
+_OLD_SIDE = {"input": "prompt", "output": "completion"}
 _PART = re.compile(r"contents\.(\d{1,6})\.message_content\.text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a run needs to know of a span; the history that a call was sent again is left out."""
+
+    span: Span
+    """Without its attributes and events."""
+    kind: Kind
+    name: str
+    """Of the agent or the tool."""
+    weight: tuple[bool, int, float]
+    """Of two copies of one span the heavier one says more."""
+    text: str = ""
+    """The answer of a model, or what came of a step."""
+    calls: tuple[ToolCall, ...] = ()
+    heard: tuple[Message, ...] = ()
+    instructions: str = ""
+    usage: Usage | None = None
+    is_cache_apart: bool = False
+    cost_usd: float | None = None
+    model: str | None = None
+    compacted: bool | None = None
+    """Whether the call was sent a compacted view of what came before; None if it is not said."""
+    compacts: bool = False
+    """Whether the context was compacted in this very call."""
+    call: ToolCall | None = None
+    """The call that a tool's span ran."""
+    result: ToolResult | None = None
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether tokens or a cost are counted."""
+        return self.usage is not None or self.cost_usd is not None
+
+
+def facts_of(span: Span) -> Facts:
+    """What a run needs to know of a span."""
+    kind, attributes = kind_of(span), span.attributes
+    given: dict[str, Any] = {}
+    if kind in ("call", "agent"):
+        given["usage"], given["is_cache_apart"] = usage_of(attributes)
+        given["cost_usd"] = cost_of(attributes)
+    if kind == "call":
+        given.update(_call_facts(span))
+    elif kind == "tool":
+        given["call"] = call = _tool_call_of(span)
+        given["result"] = _result_of(span, call.id)
+    elif kind == "step":
+        given["text"] = as_text(attributes.get("output.value")) or _failure(span)
+    return Facts(
+        span=span.bare(),
+        kind=kind,
+        name=_name_of(span, kind),
+        weight=(span.end is not None, len(attributes), span.end or 0.0),
+        **given,
+    )
+
+
+def _call_facts(span: Span) -> dict[str, Any]:
+    sent, answered = _messages(span, "input"), _messages(span, "output")
+    text, calls = _answer_of(span, answered)
+    compacts = any(_holds_compaction(message) for message in answered)
+    compacted = _flag(span.attributes.get(_COMPACTED))
+    if compacts or any(_holds_compaction(message) for message in sent):
+        compacted = True
+    return {
+        "text": text,
+        "calls": tuple(calls),
+        "heard": tuple(_heard(sent)),
+        "instructions": as_text(_decoded(span.attributes.get("gen_ai.system_instructions"))),
+        "model": next((n for key in _MODEL if (n := as_name(span.attributes.get(key)))), None),
+        "compacted": compacted,
+        "compacts": compacts,
+    }
 
 
 def kind_of(span: Span) -> Kind:
@@ -72,111 +127,85 @@ def kind_of(span: Span) -> Kind:
         return _OPERATIONS.get(operation, "other")
     named = as_name(attributes.get("openinference.span.kind"))
     if named is not None:
-        return _OPENINFERENCE.get(named.upper(), "other")
+        is_step = named.upper() == "CHAIN" and _STEP.fullmatch(span.name)
+        return "step" if is_step else _OPENINFERENCE.get(named.upper(), "other")
     traced = as_name(attributes.get("traceloop.span.kind"))
     if traced is not None:
         return _TRACELOOP.get(traced, "other")
     requested = attributes.get("llm.request.type") in ("chat", "completion")
-    return "call" if requested or any(name in attributes for name in _OUTPUT) else "other"
+    return "call" if requested or any(name in attributes for name in OUTPUT) else "other"
+
+
+def _name_of(span: Span, kind: Kind) -> str:
+    keys = {"agent": ("gen_ai.agent.name", "agent.name"), "tool": ("gen_ai.tool.name", "tool.name")}
+    given = (as_name(span.attributes.get(key)) for key in keys.get(kind, ()))
+    return next((name for name in given if name), span.name or kind)
 
 
 def conversation_of(span: Span) -> str | None:
     """The conversation or session that a span names."""
-    return next((name for key in _RUN if (name := as_name(span.attributes.get(key)))), None)
+    return next((name for key in RUN if (name := as_name(span.attributes.get(key)))), None)
 
 
-def agent_name(span: Span) -> str:
-    """The name of the agent that an agent's span is of."""
-    return as_name(span.attributes.get("gen_ai.agent.name")) or span.name or "agent"
-
-
-def model_of(span: Span) -> str | None:
-    """The model that answered, else the one that was asked."""
-    return next((name for key in _MODEL if (name := as_name(span.attributes.get(key)))), None)
-
-
-def usage_of(span: Span) -> Usage | None:
-    """Tokens of a call. By the conventions input includes cached tokens.
-
-    Where the cached tokens are more than the input, the writer left them out of it.
-    """
-    given, output = _count(span, _INPUT), _count(span, _OUTPUT)
-    if given is None and output is None:
-        return None
-    cached, written = _count(span, _CACHED), _count(span, _CACHE_WRITE)
-    reasoning = _count(span, _REASONING)
-    if given is not None and (cached or 0) + (written or 0) > given:
-        return Usage(
-            input_uncached=given,
-            cache_read=cached,
-            cache_write=written,
-            output=output,
-            reasoning=reasoning,
-        )
-    return usage_with_cache_inside(
-        input_tokens=given,
-        cached=cached,
-        cache_write=written,
-        output=output,
-        reasoning=reasoning,
-    )
-
-
-def cost_of(span: Span) -> float | None:
-    """US dollars of a call, where its writer worked them out."""
-    for key in _COST:
-        cost = _number(span.attributes.get(key))
-        if cost is not None and cost >= 0:
-            return cost
-    return None
-
-
-def compacted(span: Span) -> bool | None:
-    """Whether the conversation was compacted before this call; None where it is not said."""
-    given = span.attributes.get(COMPACTED)
+def _flag(given: object) -> bool | None:
+    """True, False, or None where neither is said; be they written as text."""
     if isinstance(given, str) and given.lower() in ("true", "false"):
-        given = given.lower() == "true"
+        return given.lower() == "true"
     return given if isinstance(given, bool) else None
 
 
-def tool_call_of(span: Span) -> ToolCall:
+def _holds_compaction(message: dict[str, Any]) -> bool:
+    parts = as_list(message.get("parts"))
+    return any(isinstance(part, dict) and part.get("type") == "compaction" for part in parts)
+
+
+def _tool_call_of(span: Span) -> ToolCall:
     """The call that a tool's span ran."""
     attributes = span.attributes
     given = attributes.get("gen_ai.tool.call.arguments")
     for key in ("tool.parameters", "input.value", "traceloop.entity.input"):
         given = attributes.get(key) if given is None else given
     name = as_name(attributes.get("gen_ai.tool.name")) or as_name(attributes.get("tool.name"))
-    return ToolCall(id=call_id_of(span), name=name or span.name, arguments=as_arguments(given))
+    return ToolCall(id=_call_id_of(span), name=name or span.name, arguments=as_arguments(given))
 
 
-def call_id_of(span: Span) -> str | None:
+def _call_id_of(span: Span) -> str | None:
     """The id of the call that a tool's span ran."""
     attributes = span.attributes
     keys = ("gen_ai.tool.call.id", "tool_call.id", "tool.call.id")
     return next((name for key in keys if (name := as_name(attributes.get(key)))), None)
 
 
-def result_of(span: Span, call_id: str | None) -> ToolResult:
+def _result_of(span: Span, call_id: str | None) -> ToolResult:
     """What a tool gave back; its span's status says whether it failed."""
     attributes = span.attributes
     given = attributes.get("gen_ai.tool.call.result")
     for key in ("output.value", "traceloop.entity.output"):
         given = attributes.get(key) if given is None else given
-    failed = span.failed or "error.type" in attributes
-    text = as_text(given) or (span.message if failed else "")
+    cause = as_name(attributes.get("error.type"))
+    failed = span.failed or cause is not None
+    text = as_text(given) or (_failure(span) if failed else "")
     return ToolResult(
         call_id=call_id,
         text=text,
         error=failed,
         detector="status",
-        transient=failed and is_transient(f"{text} {attributes.get('error.type', '')}"),
+        transient=failed and is_transient(f"{text} {cause or ''}"),
     )
 
 
-def answer_of(span: Span) -> tuple[str, list[ToolCall]]:
+def _failure(span: Span) -> str:
+    """What a failed span says of its failure."""
+    if span.message:
+        return span.message
+    told = (given.get("exception.message") for name, given in span.events if name == "exception")
+    return next((text for text in map(as_text, told) if text), "")
+
+
+def _answer_of(span: Span, messages: list[dict[str, Any]]) -> tuple[str, list[ToolCall]]:
     """The text of an answer and the calls in it; nothing where content was not recorded."""
     texts, calls = list[str](), list[ToolCall]()
-    for message in _messages(span, "output"):
+    for message in messages:
         text, own = _read_message(message)
         if text:
             texts.append(text)
@@ -186,18 +215,18 @@ def answer_of(span: Span) -> tuple[str, list[ToolCall]]:
     return "\n".join(text for text in texts if text), calls
 
 
-def heard_by(span: Span) -> list[Message]:
+def _heard(messages: list[dict[str, Any]]) -> list[Message]:
     """What a call was told since the last answer in its input; tools' results are not in it."""
     heard = list[Message]()
-    for message in _messages(span, "input"):
+    for message in reversed(messages):
         role = as_text(message.get("role"))
         if role in ("assistant", "model", "ai"):
-            heard = []
-        elif role not in ("tool", "function"):
+            break
+        if role not in ("tool", "function"):
             text = _read_message(message)[0]
             if text:
                 heard.append(Message(role="system" if role == "system" else "user", text=text))
-    return heard
+    return heard[::-1]
 
 
 def _messages(span: Span, side: Literal["input", "output"]) -> list[dict[str, Any]]:
@@ -210,15 +239,17 @@ def _messages(span: Span, side: Literal["input", "output"]) -> list[dict[str, An
 
 
 def _flattened(attributes: Mapping[str, Any], side: str) -> list[dict[str, Any]]:
-    old = {"input": "prompt", "output": "completion"}[side]
+    new, old = f"{side}_messages.", f"gen_ai.{_OLD_SIDE[side]}."
     messages: dict[int, dict[str, Any]] = {}
     for key, value in attributes.items():
-        match = _MESSAGE.fullmatch(key)
-        if match is None or match[1] != side:
+        if new in key:
+            match = _MESSAGE.fullmatch(key)
+        elif key.startswith(old):
             match = _OLD_MESSAGE.fullmatch(key)
-            if match is None or match[1] != old:
-                continue
-        _set(messages.setdefault(int(match[2]), {}), match[3], value)
+        else:
+            continue
+        if match is not None and match[1] in (side, _OLD_SIDE[side]):
+            _set(messages.setdefault(int(match[2]), {}), match[3], value)
     return [messages[number] for number in sorted(messages)]
 
 
@@ -234,14 +265,24 @@ def _set(message: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _from_events(span: Span, side: str) -> Iterator[dict[str, Any]]:
-    """Messages that older conventions write as events of the span."""
-    for name, attributes in span.events:
+    """Messages that older conventions write as events of the span, or as a list of such."""
+    events: list[tuple[str, Mapping[str, Any]]] = [*span.events]
+    for given in map(as_mapping, as_list(_decoded(span.attributes.get("events")))):
+        events.append((as_text(given.get("event.name")), given))
+    old = _OLD_SIDE[side]
+    for name, attributes in events:
         content = _decoded(attributes.get("content"))
         if name == "gen_ai.choice" and side == "output":
             message = _decoded(attributes.get("message"))
             yield as_mapping(message) or {"content": content or attributes.get("message")}
         elif name.startswith("gen_ai.") and name.endswith(".message") and side == "input":
             yield {"content": content, "role": name.split(".")[1], **attributes}
+        elif name == f"gen_ai.content.{old}":
+            said = _decoded(attributes.get(f"gen_ai.{old}"))
+            yield from map(as_mapping, said if isinstance(said, list) else [{"content": said}])
+        elif name == "gen_ai.client.inference.operation.details":
+            said = _decoded(attributes.get(f"gen_ai.{side}.messages"))
+            yield from map(as_mapping, as_list(said))
 
 
 def _read_message(message: dict[str, Any]) -> tuple[str, list[ToolCall]]:
@@ -269,24 +310,9 @@ def _call(given: dict[str, Any]) -> ToolCall:
 
 def _decoded(given: object) -> Any:
     """A value, or what the JSON text of a list or an object holds."""
-    if isinstance(given, str) and given[:1] in "[{":
+    if isinstance(given, str) and given[:1] in ("[", "{"):
         try:
-            return json.loads(given)
+            return msgspec.json.decode(given)
         except (ValueError, RecursionError):
             return given
     return given
-
-
-def _count(span: Span, keys: tuple[str, ...]) -> int | None:
-    for key in keys:
-        count = as_count(_number(span.attributes.get(key)))
-        if count is not None:
-            return count
-    return None
-
-
-def _number(given: object) -> float | None:
-    """A number, be it written as text."""
-    if isinstance(given, str) and re.fullmatch(r"\d{1,18}(?:\.\d{1,18})?", given):
-        given = float(given)
-    return as_float(given)

@@ -3,57 +3,58 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cached_property
+from math import inf
 from pathlib import Path
 
-from turncurve.model import Event, Run, ToolCall, ToolResult, Totals, Turn
+from turncurve.errors import ReadError
+from turncurve.model import Event, Message, Run, ToolCall, ToolResult, Totals, Turn
 from turncurve.readers._models import most_used_model
-from turncurve.readers._span_calls import (
-    Kind,
-    agent_name,
-    answer_of,
-    call_id_of,
-    compacted,
-    cost_of,
-    heard_by,
-    kind_of,
-    model_of,
-    result_of,
-    tool_call_of,
-    usage_of,
-)
+from turncurve.readers._span_calls import Facts, facts_of
+from turncurve.readers._span_tree import Tree
 from turncurve.readers._spans import Span
 from turncurve.readers.absent import absent_signals
+from turncurve.readers.base import OnProblem
 
-_MOST_DEPTH = 1_000
+_CACHE_APART = "cached tokens are no part of the input counts here, and were added to them"
 
 
 @dataclass(slots=True, kw_only=True)
 class _Call:
     """A model call, and what its tools gave back."""
 
-    span: Span
-    text: str = ""
-    calls: list[ToolCall] = field(default_factory=list)
+    facts: Facts
+    calls: list[ToolCall]
+    ids: set[str]
     results: list[ToolResult] = field(default_factory=list)
+    answered: set[str] = field(default_factory=set)
+    """Ids of calls that have a result."""
+    waiting: dict[str, deque[int]]
+    """Positions of the answer's calls by the tool's name, but for some that have a result."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Agent:
     """One invocation of an agent: the whole conversation, or an agent within another."""
 
-    span: Span | None
     parent: str | None
     path: str
     calls: list[_Call] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
+    spans: list[Facts] = field(default_factory=list)
     """Its own agent spans, for their totals."""
     starts: list[float] = field(default_factory=list)
-    call_of: dict[str, int] = field(default_factory=dict)
-    """Position of the model call that each tool call's id is of."""
+    calls_of: dict[str, list[int]] = field(default_factory=dict)
+    """Positions of the model calls whose answers hold a tool call's id: some writers reuse ids."""
+
+    def asked_at(self, call_id: str, start: float | None) -> int:
+        """Position of the latest model call before a time whose answer holds a tool call's id."""
+        positions = self.calls_of[call_id]
+        if start is None:
+            return positions[-1]
+        return positions[max(0, bisect_right(positions, start, key=self.starts.__getitem__) - 1)]
 
 
 class Conversation:
@@ -61,140 +62,212 @@ class Conversation:
 
     Args:
         name: Its id.
-        spans: All its spans, in any order.
+        spans: Spans of it, in any order; more may be added until it is asked for anything.
     """
 
-    def __init__(self, name: str, spans: Sequence[Span]) -> None:
+    def __init__(self, name: str, spans: Iterable[Span] = ()) -> None:
         self._name = name
-        self._spans: dict[str, Span] = {}
+        self._facts: dict[str, Facts] = {}
+        self._turn_of: dict[str, tuple[str, int]] = {}
+        self._asked_by: dict[str, str | None] = {}
+        """The agent whose answer holds each call, by the call's id."""
+        self._n_before: dict[str, int] = {}
+        """Model calls of its agent that stand before each tool's span."""
+        self._unplaced: list[Span] = []
         for span in spans:
-            # A span that was exported twice counts once: the copy that says more.
-            known = self._spans.get(span.id)
-            if known is None or len(span.attributes) >= len(known.attributes):
-                self._spans[span.id] = span
-        self._kinds: dict[str, Kind] = {name: kind_of(span) for name, span in self._spans.items()}
-        self.turn_of: dict[str, tuple[str, int]] = {}
+            self.add(span)
+
+    def add(self, span: Span) -> None:
+        """Take a span. One that was exported twice counts once: the copy that says more."""
+        facts = facts_of(span)
+        known = self._facts.get(span.id)
+        if known is None or facts.weight > known.weight:
+            self._facts[span.id] = facts
+
+    @property
+    def turn_of(self) -> Mapping[str, tuple[str, int]]:
         """Run id and turn of each span that is, or is part of, a turn."""
-        self._agents: dict[str | None, _Agent] = {None: _Agent(span=None, parent=None, path="main")}
-        self._in_order = sorted(
-            self._spans.values(), key=lambda s: (s.start is None, s.start or 0.0, s.end or 0.0)
-        )
-        self._read()
+        return self._turn_of if self._agents else {}
+
+    @property
+    def unplaced(self) -> Sequence[Span]:
+        """Tools' spans that no model call began before."""
+        return self._unplaced if self._agents else ()
 
     @property
     def has_calls(self) -> bool:
         """Whether there is any model call."""
         return any(agent.calls for agent in self._agents.values())
 
-    def runs(self, *, format_: str, path: Path, absent: Mapping[str, str]) -> Iterator[Run]:
-        """The conversation's run, then those of agents that it started."""
-        for key, agent in self._agents.items():
-            if agent.calls or key is None:
+    @property
+    def has_agents(self) -> bool:
+        """Whether there is any agent's span."""
+        return any(agent.spans for agent in self._agents.values())
+
+    def runs(
+        self,
+        *,
+        format_: str,
+        path: Path,
+        absent: Mapping[str, str],
+        on_problem: OnProblem | None = None,
+    ) -> Iterator[Run]:
+        """The conversation's run, then those of agents that it started.
+
+        Args:
+            format_: The format's name.
+            path: The file.
+            absent: Signals that the format may lack, with the reasons.
+            on_problem: Told of tools' results that belong to no turn.
+        """
+        agents = self._agents
+        if self.unplaced and on_problem is not None:
+            first = self.unplaced[0]
+            reason = f"{len(self.unplaced):,} tool result(s) before any model call of the run"
+            where, fix = f"{first.trace}/{first.id}", "the run was read without them"
+            on_problem(ReadError(path, reason, record=where, fix=fix, kept=True))
+        for key, agent in agents.items():
+            if agent.calls or agent.spans or key is None:
                 yield self._run(key, agent, format_, path, absent)
 
-    def _read(self) -> None:
-        wrappers = self._wrappers()
-        self._callers = self._find_callers(wrappers)
-        for span in self._in_order:
-            if self._kinds[span.id] == "agent":
-                agent = self._agents[self._agent_of(span)]
-                agent.spans.append(span)
-            elif self._kinds[span.id] == "call" and span.id not in wrappers:
-                text, calls = answer_of(span)
-                self._agents[self._agent_of(span)].calls.append(
-                    _Call(span=span, text=text, calls=calls)
-                )
-        self._number()
-        for span in self._in_order:
-            if self._kinds[span.id] == "tool":
-                self._tool(span)
+    @cached_property
+    def _in_order(self) -> list[Facts]:
+        """By start; spans without one last, in the order of the file."""
 
-    def _wrappers(self) -> set[str]:
-        """Calls that hold another call: the inner one counts where it has usage, else the outer."""
-        dropped = set[str]()
-        for span in self._in_order:
-            if self._kinds[span.id] != "call":
-                continue
-            outer = next((s for s in self._above(span) if self._kinds[s.id] == "call"), None)
-            if outer is not None:
-                counts = usage_of(span) is not None
-                dropped.add(outer.id if counts else span.id)
-        return dropped
+        def place(facts: Facts) -> tuple[bool, float, float, str]:
+            span = facts.span
+            if span.start is None:
+                return True, 0.0, 0.0, ""
+            return False, span.start, span.end or span.start, span.id
 
-    def _find_callers(self, wrappers: set[str]) -> set[str]:
-        """The agents that call a model themselves, not through an agent within them."""
-        found = set[str]()
-        for span in self._in_order:
-            if self._kinds[span.id] == "call" and span.id not in wrappers:
-                above = (one for one in self._above(span) if self._kinds[one.id] == "agent")
-                if (agent := next(above, None)) is not None:
-                    found.add(agent.id)
-        return found
+        return sorted(self._facts.values(), key=place)
 
-    def _above(self, span: Span) -> Iterator[Span]:
-        """The spans that hold this one, from the nearest on."""
-        seen = {span.id}
-        at = self._spans.get(span.parent or "")
-        while at is not None and at.id not in seen and len(seen) < _MOST_DEPTH:
-            seen.add(at.id)
-            yield at
-            at = self._spans.get(at.parent or "")
+    @cached_property
+    def _tree(self) -> Tree:
+        return Tree({facts.span.id: facts for facts in self._in_order})
 
-    def _agent_of(self, span: Span) -> str | None:
-        """Which agent's run a span belongs to: None for the conversation's own."""
-        own = [span] if self._kinds[span.id] == "agent" else []
-        agents = [*own, *(s for s in self._above(span) if self._kinds[s.id] == "agent")]
-        path: list[Span] = []
-        for agent in reversed(agents):
-            # One that calls no model itself is a workflow around others; one right within another
-            # of the same name is the same invocation.
-            calls = agent.id in self._callers or agent is span
-            if calls and (not path or agent_name(agent) != agent_name(path[-1])):
-                path.append(agent)
-        for above, agent in pairwise(path):
-            if agent.id not in self._agents:
-                parent = self._agents[above.id if above is not path[0] else None]
-                name = agent_name(agent).replace("/", "_")
-                self._agents[agent.id] = _Agent(
-                    span=agent,
-                    parent=self._run_id(above.id if above is not path[0] else None),
-                    path=f"{parent.path}/{name}",
-                )
-        return path[-1].id if len(path) > 1 else None
+    @cached_property
+    def _agents(self) -> dict[str | None, _Agent]:
+        agents: dict[str | None, _Agent] = {None: _Agent(parent=None, path="main")}
+        for facts in self._in_order:
+            self._open(agents, self._tree.home[facts.span.id])
+        for facts in self._in_order:
+            self._sort_in(agents[self._tree.home[facts.span.id]], facts)
+        for key, agent in agents.items():
+            self._number(key, agent)
+        for facts in self._in_order:
+            if facts.kind == "tool" and not self._is_told_twice(facts):
+                self._place_tool(agents, facts)
+        for facts in self._in_order:
+            if facts.kind == "step":
+                self._place_step(agents, facts)
+        return agents
+
+    def _sort_in(self, agent: _Agent, facts: Facts) -> None:
+        if facts.kind == "agent":
+            agent.spans.append(facts)
+        elif facts.kind == "call" and facts.span.id not in self._tree.wrappers:
+            agent.calls.append(_call(facts))
+        elif facts.kind == "tool":
+            self._n_before[facts.span.id] = len(agent.calls)
+
+    def _open(self, agents: dict[str | None, _Agent], key: str | None) -> None:
+        """Have an agent among the agents, after all that hold it."""
+        missing = list[str]()
+        while key is not None and key not in agents:
+            missing.append(key)
+            key = self._tree.holder[key]
+        for inner in reversed(missing):
+            holder = self._tree.holder[inner]
+            name = self._facts[inner].name.replace("/", "_")
+            path = f"{agents[holder].path}/{name}"
+            agents[inner] = _Agent(parent=self._run_id(holder), path=path)
 
     def _run_id(self, key: str | None) -> str:
         return self._name if key is None else f"{self._name}/{key}"
 
-    def _number(self) -> None:
-        for key, agent in self._agents.items():
-            agent.starts = [call.span.start or 0.0 for call in agent.calls]
-            for index, call in enumerate(agent.calls):
-                self.turn_of[call.span.id] = (self._run_id(key), index + 1)
-                agent.call_of.update({c.id: index for c in call.calls if c.id is not None})
+    def _number(self, key: str | None, agent: _Agent) -> None:
+        agent.starts = [_time(call.facts.span.start) for call in agent.calls]
+        for index, call in enumerate(agent.calls):
+            self._turn_of[call.facts.span.id] = (self._run_id(key), index + 1)
+            for one in call.calls:
+                if one.id is not None:
+                    agent.calls_of.setdefault(one.id, []).append(index)
+                    self._asked_by.setdefault(one.id, key)
+            step = self._tree.step_around.get(call.facts.span.id)
+            if step is not None:
+                self._turn_of[step] = (self._run_id(key), index + 1)
 
-    def _tool(self, span: Span) -> None:
-        """Bring a tool's result to the turn that called: by the call's id, else by time."""
-        key = self._agent_of(span)
-        agent, call_id = self._agents[key], call_id_of(span)
-        index = agent.call_of.get(call_id) if call_id is not None else None
-        if index is None:
-            index = bisect_right(agent.starts, span.start or 0.0) - 1
-            if index < 0:
-                return
-            call_id = _joined(agent.calls[index], span, call_id)
-            agent.call_of[call_id] = index
-        agent.calls[index].results.append(result_of(span, call_id))
-        self.turn_of[span.id] = (self._run_id(key), index + 1)
+    def _is_told_twice(self, facts: Facts) -> bool:
+        """Whether a tool's span stands right within another one of the same call."""
+        outer = self._facts.get(self._tree.actor.get(facts.span.id, ""))
+        if outer is None or outer.call is None or facts.call is None:
+            return False
+        ids = outer.call.id, facts.call.id
+        return ids[0] == ids[1] if None not in ids else outer.name == facts.name
+
+    def _place_tool(self, agents: dict[str | None, _Agent], facts: Facts) -> None:
+        """Bring a tool's result to the turn that called: by the call's id, by parent, by time."""
+        span, call, result = facts.span, facts.call, facts.result
+        place = self._place_of(agents, facts)
+        if place is None or call is None or result is None:
+            self._unplaced.append(span)
+            return
+        key, index = place
+        turn = agents[key].calls[index]
+        call_id = _joined(turn, call, span.id)
+        turn.answered.add(call_id)
+        turn.results.append(
+            ToolResult(
+                call_id=call_id,
+                text=result.text,
+                error=result.error,
+                detector=result.detector,
+                transient=result.transient,
+            )
+        )
+        self._turn_of[span.id] = (self._run_id(key), index + 1)
+
+    def _place_of(
+        self, agents: dict[str | None, _Agent], facts: Facts
+    ) -> tuple[str | None, int] | None:
+        """Agent and position of the model call that a tool's span was called by."""
+        key, call, start = self._tree.home[facts.span.id], facts.call, facts.span.start
+        if call is not None and call.id is not None:
+            for one in (key, self._asked_by.get(call.id)):
+                if call.id in agents[one].calls_of:
+                    return one, agents[one].asked_at(call.id, start)
+        around = self._tree.call_around.get(facts.span.id)
+        if around is not None and around in self._turn_of:
+            return key, self._turn_of[around][1] - 1
+        starts = agents[key].starts
+        n_before = self._n_before[facts.span.id]
+        if start is not None and starts and starts[0] < inf:
+            n_before = bisect_right(starts, start)
+        return (key, n_before - 1) if n_before else None
+
+    def _place_step(self, agents: dict[str | None, _Agent], facts: Facts) -> None:
+        """Bring what came of a step's code to its turn, unless a tool's result says it already."""
+        place = self._turn_of.get(facts.span.id)
+        if place is None:
+            return
+        call = agents[self._tree.home[facts.span.id]].calls[place[1] - 1]
+        said = any(result.error for result in call.results) if facts.span.failed else call.results
+        if not said:
+            call.results.append(
+                ToolResult(text=facts.text, error=facts.span.failed, detector="status")
+            )
 
     def _run(
         self, key: str | None, agent: _Agent, format_: str, path: Path, absent: Mapping[str, str]
     ) -> Run:
-        turns = tuple(_turn(index, call) for index, call in enumerate(agent.calls, start=1))
-        marks = [compacted(call.span) for call in agent.calls]
+        turns = tuple(_turns(agent.calls))
+        marks = [call.facts.compacted for call in agent.calls]
         reasons = {k: v for k, v in absent.items() if k != "compaction"}
         missing = absent_signals(turns, reasons)
         if all(mark is None for mark in marks) and "compaction" in absent:
             missing["compaction"] = absent["compaction"]
+        apart = any(call.facts.is_cache_apart for call in agent.calls)
         return Run(
             id=self._run_id(key),
             turns=turns,
@@ -204,73 +277,108 @@ class Conversation:
             model=most_used_model(turns),
             agent=agent.path,
             parent=agent.parent,
-            events=(
-                *(
-                    Event(kind="compaction", turn=index)
-                    for index, mark in enumerate(marks, start=1)
-                    if mark
-                ),
-                *_failures(agent.calls),
-            ),
-            totals=_totals(agent, turns),
+            events=(*_compactions(agent.calls), *_failures(agent.calls)),
+            totals=self._totals(agent, turns),
             absent=missing,
+            notes=(_CACHE_APART,) if apart else (),
         )
 
+    def _totals(self, agent: _Agent, turns: Sequence[Turn]) -> Totals | None:
+        """What the agent's outermost spans add up, where its calls count nothing."""
+        outer = [facts for facts in agent.spans if facts.span.id not in self._tree.counted]
+        sums: dict[str, int] = defaultdict(int)
+        if all(turn.usage is None for turn in turns):
+            for usage in (facts.usage for facts in outer if facts.usage is not None):
+                for name, count in (
+                    ("input_tokens", usage.context_tokens),
+                    ("cached_input_tokens", usage.cache_read),
+                    ("output_tokens", usage.output),
+                ):
+                    if count is not None:
+                        sums[name] += count
+        costs = [facts.cost_usd for facts in outer if facts.cost_usd is not None]
+        cost = sum(costs) if costs and all(turn.cost_usd is None for turn in turns) else None
+        return Totals(**sums, cost_usd=cost) if sums or cost is not None else None
 
-def _joined(call: _Call, span: Span, call_id: str | None) -> str:
+
+def _time(start: float | None) -> float:
+    return inf if start is None else start
+
+
+def _call(facts: Facts) -> _Call:
+    waiting: dict[str, deque[int]] = {}
+    for position, one in enumerate(facts.calls):
+        waiting.setdefault(one.name, deque()).append(position)
+    ids = {one.id for one in facts.calls if one.id is not None}
+    return _Call(facts=facts, calls=list(facts.calls), ids=ids, waiting=waiting)
+
+
+def _joined(call: _Call, ran: ToolCall, span_id: str) -> str:
     """The id of the call that a tool's span ran, which is added where the answer does not hold it.
 
-    An answer whose call of that name has no result yet is taken to have made it.
+    An answer's first call of that name that has no result, and no other id, is taken to be it.
     """
-    told = tool_call_of(span)
-    waiting = [one for one in call.calls if one.name == told.name and not _answered(call, one)]
-    if call_id is None and waiting and waiting[0].id is not None:
-        return waiting[0].id
-    own = call_id or span.id
-    call.calls.append(ToolCall(id=own, name=told.name, arguments=told.arguments))
+    if ran.id is not None and ran.id in call.ids:
+        return ran.id
+    waiting = call.waiting.get(ran.name, deque())
+    while waiting and call.calls[waiting[0]].id in call.answered:
+        waiting.popleft()
+    if waiting:
+        asked = call.calls[waiting[0]]
+        if asked.id is None:
+            own = ran.id or span_id
+            call.calls[waiting.popleft()] = ToolCall(
+                id=own, name=asked.name, arguments=asked.arguments
+            )
+            call.ids.add(own)
+            return own
+        if ran.id is None:
+            return asked.id
+    own = ran.id or span_id
+    call.calls.append(ToolCall(id=own, name=ran.name, arguments=ran.arguments))
+    call.ids.add(own)
     return own
 
 
-def _answered(call: _Call, one: ToolCall) -> bool:
-    return any(result.call_id == one.id for result in call.results)
+def _turns(calls: Sequence[_Call]) -> Iterator[Turn]:
+    instructions = ""
+    for index, call in enumerate(calls, start=1):
+        facts, span = call.facts, call.facts.span
+        before = facts.heard
+        if facts.instructions and facts.instructions != instructions:
+            instructions = facts.instructions
+            before = (Message(role="system", text=instructions), *before)
+        is_timed = span.start is not None and span.end is not None and span.end >= span.start
+        yield Turn(
+            index=index,
+            text=facts.text,
+            before=before,
+            tool_calls=tuple(call.calls),
+            tool_results=tuple(call.results),
+            usage=facts.usage,
+            cost_usd=facts.cost_usd,
+            model=facts.model,
+            started_at=span.start,
+            seconds=(span.end or 0.0) - (span.start or 0.0) if is_timed else None,
+            record=f"{span.trace}/{span.id}",
+        )
 
 
-def _turn(index: int, call: _Call) -> Turn:
-    span = call.span
-    seconds = None
-    if span.start is not None and span.end is not None and span.end >= span.start:
-        seconds = span.end - span.start
-    return Turn(
-        index=index,
-        text=call.text,
-        before=tuple(heard_by(span)),
-        tool_calls=tuple(call.calls),
-        tool_results=tuple(call.results),
-        usage=usage_of(span),
-        cost_usd=cost_of(span),
-        model=model_of(span),
-        started_at=span.start,
-        seconds=seconds,
-        record=f"{span.trace}/{span.id}",
-    )
+def _compactions(calls: Sequence[_Call]) -> Iterator[Event]:
+    """One where calls begin to see a compacted view, and one where a call compacts it anew.
+
+    A view stays compacted, so the calls after it may all say so.
+    """
+    was = False
+    for index, call in enumerate(calls, start=1):
+        now = call.facts.compacted is True
+        if now and (call.facts.compacts or not was):
+            yield Event(kind="compaction", turn=index)
+        was = now
 
 
 def _failures(calls: Sequence[_Call]) -> Iterator[Event]:
     for index, call in enumerate(calls, start=1):
-        if call.span.failed:
-            detail = {"error": call.span.message or "model call failed"}
+        if call.facts.span.failed:
+            detail = {"error": call.facts.span.message or "model call failed"}
             yield Event(kind="error", turn=index + 1, detail=detail)
-
-
-def _totals(agent: _Agent, turns: Sequence[Turn]) -> Totals | None:
-    """What the agent's own spans add up, where its calls count nothing."""
-    if not turns or any(turn.usage is not None for turn in turns):
-        return None
-    sums: dict[str, int] = defaultdict(int)
-    for span in agent.spans[:1]:
-        usage = usage_of(span)
-        if usage is not None:
-            sums["input_tokens"] += usage.context_tokens or 0
-            sums["cached_input_tokens"] += usage.cache_read or 0
-            sums["output_tokens"] += usage.output or 0
-    return Totals(**sums) if sums else None

@@ -1,4 +1,8 @@
-"""Spans in one form, whatever exporter wrote them."""
+"""Spans in one form, whatever exporter wrote them.
+
+OTLP in JSON follows the protocol's JSON mapping, in either spelling of its names; a console
+exporter's objects are those of the SDK for Python.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,24 @@ import binascii
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from turncurve.readers._items import as_list, as_mapping
-from turncurve.readers.fields import as_name, as_text, parse_time
+from turncurve.readers.fields import as_float, as_name, as_text, parse_time
 
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{16}|[0-9a-fA-F]{32})")
 _DURATION = re.compile(
     r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>[\d.]+)S)?)?"
 )
 _MOST_DEPTH = 200
+_OTHER_SIGNALS = ("resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_SPELLINGS = {
+    "int_value": "intValue",
+    "array_value": "arrayValue",
+    "kvlist_value": "kvlistValue",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,56 +48,79 @@ class Span:
     events: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     record: str | int | None = None
 
+    def bare(self) -> Span:
+        """The span without its attributes and events."""
+        return Span(
+            trace=self.trace,
+            id=self.id,
+            parent=self.parent,
+            name=self.name,
+            start=self.start,
+            end=self.end,
+            failed=self.failed,
+            message=self.message,
+            attributes=_NOTHING,
+            record=self.record,
+        )
 
-def spans_of(record: dict[str, Any], where: str | int | None) -> Iterator[Span]:
-    """The spans of one exported record: an OTLP request, or one span of a console exporter."""
+
+def spans_of(record: dict[str, Any], where: str | int | None) -> Iterator[Span | None]:
+    """The spans of one exported record: an OTLP request, or one span of a console exporter.
+
+    None stands for a span without the id of its trace or its own, and for a record that holds
+    neither spans nor the metrics and logs that one exporter may write beside them.
+    """
     if "resourceSpans" in record or "resource_spans" in record:
         resources = record.get("resourceSpans") or record.get("resource_spans")
-        for resource in map(as_mapping, as_list(resources)):
-            yield from _of_resource(resource, where)
-    elif "context" in record and "attributes" in record:
-        span = _of_console(record, where)
-        if span is not None:
-            yield span
+        for resource in as_list(resources):
+            yield from _of_resource(as_mapping(resource), where)
+    elif "context" in record:
+        yield _of_console(record, where)
+    elif not any(name in record for name in _OTHER_SIGNALS):
+        yield None
 
 
-def _of_resource(resource: dict[str, Any], where: str | int | None) -> Iterator[Span]:
+def _of_resource(resource: dict[str, Any], where: str | int | None) -> Iterator[Span | None]:
     names = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
     scopes: object = next((resource[name] for name in names if name in resource), [])
-    for scope in map(as_mapping, as_list(scopes)):
-        for given in map(as_mapping, as_list(scope.get("spans"))):
-            trace = _id(given.get("traceId", given.get("trace_id")))
-            span = _id(given.get("spanId", given.get("span_id")))
-            if trace is None or span is None:
-                continue
-            status = as_mapping(given.get("status"))
-            yield Span(
-                trace=trace,
-                id=span,
-                parent=_id(given.get("parentSpanId", given.get("parent_span_id"))),
-                name=as_text(given.get("name")),
-                start=_nanoseconds(given.get("startTimeUnixNano", given.get("start_time"))),
-                end=_nanoseconds(given.get("endTimeUnixNano", given.get("end_time"))),
-                failed=status.get("code") in (2, "2", "STATUS_CODE_ERROR", "ERROR"),
-                message=as_text(status.get("message")),
-                attributes=_attributes(given.get("attributes")),
-                events=tuple(
-                    (as_text(event.get("name")), _attributes(event.get("attributes")))
-                    for event in map(as_mapping, as_list(given.get("events")))
-                ),
-                record=where,
-            )
+    for scope in as_list(scopes):
+        for given in as_list(as_mapping(scope).get("spans")):
+            yield _of_otlp(as_mapping(given), where)
+
+
+def _of_otlp(given: dict[str, Any], where: str | int | None) -> Span | None:
+    trace = id_of(given.get("traceId", given.get("trace_id")))
+    span = id_of(given.get("spanId", given.get("span_id")))
+    if trace is None or span is None:
+        return None
+    status = as_mapping(given.get("status"))
+    return Span(
+        trace=trace,
+        id=span,
+        parent=id_of(given.get("parentSpanId", given.get("parent_span_id"))),
+        name=as_text(given.get("name")),
+        start=nanoseconds(given.get("startTimeUnixNano", given.get("start_time_unix_nano"))),
+        end=nanoseconds(given.get("endTimeUnixNano", given.get("end_time_unix_nano"))),
+        failed=status.get("code") in (2, "2", "STATUS_CODE_ERROR", "ERROR"),
+        message=as_text(status.get("message")),
+        attributes=attributes_of(given.get("attributes")),
+        events=tuple(
+            (as_text(event.get("name")), attributes_of(event.get("attributes")))
+            for event in map(as_mapping, as_list(given.get("events")))
+        ),
+        record=where,
+    )
 
 
 def _of_console(given: dict[str, Any], where: str | int | None) -> Span | None:
     context, status = as_mapping(given.get("context")), as_mapping(given.get("status"))
-    trace, span = _id(context.get("trace_id")), _id(context.get("span_id"))
+    trace, span = id_of(context.get("trace_id")), id_of(context.get("span_id"))
     if trace is None or span is None:
         return None
     return Span(
         trace=trace,
         id=span,
-        parent=_id(given.get("parent_id")),
+        parent=id_of(given.get("parent_id")),
         name=as_text(given.get("name")),
         start=parse_time(given.get("start_time")),
         end=parse_time(given.get("end_time")),
@@ -100,18 +135,18 @@ def _of_console(given: dict[str, Any], where: str | int | None) -> Span | None:
     )
 
 
-def nested_spans(given: Any, trace: str) -> Iterator[Span]:
-    """The spans of a tree of `child_spans`, in the order of the file."""
-    waiting: list[tuple[Any, str | None, int]] = [(one, None, 0) for one in as_list(given)[::-1]]
+def nested_spans(given: Any, trace: str) -> Iterator[Span | None]:
+    """The spans of a tree of `child_spans`, in the order of the file; None for one without an id.
+
+    A span without an id hands its own to whoever holds it.
+    """
+    waiting: list[tuple[Any, str | None]] = [(one, None) for one in as_list(given)[::-1]]
     while waiting:
-        one, parent, depth = waiting.pop()
+        one, parent = waiting.pop()
         one = as_mapping(one)
         span = as_name(one.get("span_id"))
-        if span is not None:
-            yield _of_tree(one, span, trace, parent)
-        if depth < _MOST_DEPTH:
-            inner = as_list(one.get("child_spans"))[::-1]
-            waiting += [(child, span or parent, depth + 1) for child in inner]
+        yield _of_tree(one, span, trace, parent) if span is not None else None
+        waiting += [(child, span or parent) for child in as_list(one.get("child_spans"))[::-1]]
 
 
 def _of_tree(given: dict[str, Any], span: str, trace: str, parent: str | None) -> Span:
@@ -147,7 +182,7 @@ def _seconds(given: object) -> float | None:
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
-def _id(given: object) -> str | None:
+def id_of(given: object) -> str | None:
     """An id as lower-case hex digits, be it written as those, with 0x before, or in base64."""
     if not isinstance(given, str) or not given:
         return None
@@ -162,13 +197,15 @@ def _id(given: object) -> str | None:
     return raw.hex() if len(raw) in (8, 16) and any(raw) else None
 
 
-def _nanoseconds(given: object) -> float | None:
-    if isinstance(given, str) and given.isdigit() and len(given) < 30:
+def nanoseconds(given: object) -> float | None:
+    """Seconds since 1970 of OTLP's nanoseconds, which are written as text or as a number."""
+    if isinstance(given, str) and given.isdecimal() and len(given) < 30:
         given = int(given)
-    return parse_time(given)
+    number = as_float(given)
+    return None if number is None else parse_time(number / 1e9)
 
 
-def _attributes(given: object) -> dict[str, Any]:
+def attributes_of(given: object) -> dict[str, Any]:
     """Attributes as OTLP lists them, or as a mapping, flat by name."""
     if isinstance(given, dict):
         return given
@@ -183,6 +220,7 @@ def _value(given: dict[str, Any], depth: int) -> Any:
     if depth > _MOST_DEPTH or len(given) != 1:
         return None
     kind, value = next(iter(given.items()))
+    kind = _SPELLINGS.get(kind, kind)
     if kind == "intValue":
         text = value if isinstance(value, str) else str(value)
         return int(text) if re.fullmatch(r"-?\d{1,19}", text) else None

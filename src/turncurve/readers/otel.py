@@ -1,27 +1,19 @@
-"""OpenTelemetry traces: OTLP requests as JSON, or what Python's console exporter prints."""
+"""OpenTelemetry traces: OTLP requests as JSON, or what Python's console exporter prints.
+
+Attributes are read as the GenAI semantic conventions, OpenInference's and OpenLLMetry's name them.
+"""
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import Run
-from turncurve.readers._span_calls import conversation_of
+from turncurve.readers._otel_folder import folder_of
+from turncurve.readers._otel_records import looks_like, spans
 from turncurve.readers._span_runs import Conversation
-from turncurve.readers._spans import Span, spans_of
 from turncurve.readers.base import OnProblem, Reader
-from turncurve.readers.stream import head, json_document, json_lines
-
-_START = re.compile(rb"\s*\{")
-_OTLP = re.compile(rb'"resourceSpans"\s*:|"resource_spans"\s*:')
-_CONSOLE = (b'"context"', b'"trace_id"', b'"span_id"', b'"attributes"', b'"start_time"')
-_MOST_FILES = 10_000
-"""Files of a folder that are asked whether they hold more of a trace."""
 
 _NOT_SAID = "no span of this conversation says so"
 _ABSENT = {
@@ -39,14 +31,6 @@ _ABSENT = {
 }
 
 
-def looks_like(head: bytes, path: Path) -> bool:
-    """Whether a file starts as OTLP requests in JSON, or as spans of a console exporter."""
-    del path
-    if not _START.match(head):
-        return False
-    return bool(_OTLP.search(head[:4096])) or all(key in head for key in _CONSOLE)
-
-
 def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """Give the runs of the conversations that begin in this file.
 
@@ -54,126 +38,42 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     these, by name, gives its runs. A first pass counts each conversation's spans, so that a second
     one holds those that are not complete yet, and no others.
     """
-    index = _index(path, on_problem)
-    others = [(other, _index_of(other, _state(other))) for other in _siblings(path)]
-    earlier = {t for other, known in others if other.name < path.name for t in known.traces}
-    owned = {trace for trace in index.traces if trace not in earlier}
-    later = [(other, known) for other, known in others if owned & known.traces.keys()]
-    groups, counts = _groups(index, [known for _, known in later], owned)
-    held: dict[str, list[Span]] = defaultdict(list)
-    for source in (path, *(other for other, _ in later)):
-        tell = on_problem if source == path else _told_there
-        for span in _spans(source, tell):
-            name = groups.get(span.trace)
+    plan = folder_of(path.parent, path.suffix).plan(path)
+    held: dict[str, Conversation] = {}
+    for source in (path, *plan.others):
+        is_own = source == path
+        if not is_own and not +plan.waiting:
+            break
+        for span in spans(source, on_problem if is_own else _told_there):
+            if is_own and span.trace in plan.elsewhere:
+                continue
+            # A span that came since the first pass is read as one of its trace.
+            name = plan.groups.get(span.trace, span.trace if is_own else None)
             if name is None:
                 continue
-            held[name].append(span)
-            counts[name] -= 1
-            if not counts[name]:
-                yield from _runs(name, held.pop(name), path)
-    for name, spans in held.items():
-        yield from _runs(name, spans, path)
+            if name not in held:
+                held[name] = Conversation(name)
+            held[name].add(span)
+            plan.waiting[name] -= 1
+            if not plan.waiting[name]:
+                yield from _runs(held.pop(name), path, on_problem)
+    for conversation in held.values():
+        yield from _runs(conversation, path, on_problem)
 
 
-def _runs(name: str, spans: list[Span], path: Path) -> Iterator[Run]:
-    conversation = Conversation(name, spans)
-    if conversation.has_calls:
-        yield from conversation.runs(format_="otel", path=path, absent=_ABSENT)
-
-
-class _Index:
-    """How many spans of which trace a file holds, and which conversation each trace is of."""
-
-    def __init__(self) -> None:
-        self.traces: Counter[str] = Counter()
-        self.conversations: dict[str, str] = {}
-
-    def add(self, span: Span) -> None:
-        """Count a span."""
-        self.traces[span.trace] += 1
-        if span.trace not in self.conversations and (name := conversation_of(span)):
-            self.conversations[span.trace] = name
-
-
-def _index(path: Path, on_problem: OnProblem) -> _Index:
-    index = _Index()
-    for span in _spans(path, _told_there):
-        index.add(span)
-    if not index.traces:
-        _spans_all(path, on_problem)
-    return index
-
-
-def _spans_all(path: Path, on_problem: OnProblem) -> None:
-    """Read a file without a span once more, so that what is wrong with it is told."""
-    for _ in _spans(path, on_problem):
-        pass
-
-
-@lru_cache(maxsize=_MOST_FILES)
-def _index_of(path: Path, state: tuple[int, int]) -> _Index:
-    """The index of a file beside the one that is read, kept while the file is as it was."""
-    del state
-    return _index(path, _told_there)
-
-
-def _state(path: Path) -> tuple[int, int]:
-    now = path.stat()
-    return now.st_size, now.st_mtime_ns
-
-
-def _siblings(path: Path) -> list[Path]:
-    """The other trace files of the folder."""
-    try:
-        near = sorted(other for other in path.parent.iterdir() if other.suffix == path.suffix)
-    except OSError:
-        return []
-    near = [other for other in near[:_MOST_FILES] if other != path and other.is_file()]
-    return [other for other in near if looks_like(head(other), other)]
-
-
-def _groups(
-    index: _Index, others: list[_Index], owned: set[str]
-) -> tuple[dict[str, str], Counter[str]]:
-    """The conversation, or the trace itself, that each trace is read into; and its spans."""
-    groups: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for one in (index, *others):
-        for trace, conversation in one.conversations.items():
-            groups.setdefault(trace, conversation)
-    for trace in owned:
-        groups.setdefault(trace, trace)
-    groups = {trace: name for trace, name in groups.items() if trace in owned}
-    for one in (index, *others):
-        for trace, n in one.traces.items():
-            if trace in groups:
-                counts[groups[trace]] += n
-    return groups, counts
-
-
-def _spans(path: Path, on_problem: OnProblem) -> Iterator[Span]:
-    for number, record in _records(path, on_problem):
-        if isinstance(record, dict):
-            yield from spans_of(record, number)
-        else:
-            reason = f"wanted a request or a span, got {type(record).__name__}"
-            on_problem(ReadError(path, reason, record=number, fix="the others were read"))
-
-
-def _records(path: Path, on_problem: OnProblem) -> Iterator[tuple[int | None, Any]]:
-    """Requests or spans: one a line, printed one after another, or one document."""
-    first = head(path).lstrip().partition(b"\n")[0].strip()
-    if first == b"{" and _OTLP.search(head(path)[:4096]):
-        try:
-            yield None, json_document(path, on_problem)
-        except ReadError as problem:
-            on_problem(problem)
-        return
-    yield from json_lines(path, on_problem)
+def _runs(conversation: Conversation, path: Path, on_problem: OnProblem) -> Iterator[Run]:
+    if conversation.has_calls or conversation.has_agents:
+        yield from conversation.runs(
+            format_="otel", path=path, absent=_ABSENT, on_problem=on_problem
+        )
+    elif conversation.unplaced:
+        span = conversation.unplaced[0]
+        reason = "tools' spans of a trace without a model call or an agent"
+        on_problem(ReadError(path, reason, record=f"{span.trace}/{span.id}"))
 
 
 def _told_there(_: ReadError) -> None:
-    """Another pass, or the reading of that file, tells."""
+    """The reading of that file tells."""
 
 
 READER = Reader(
