@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,11 +36,10 @@ class FileIndex:
     """Spans of each trace, repeated ones included."""
     names: dict[str, Named] = field(default_factory=dict)
 
-    def add(self, trace: str, start: float | None, attributes: dict[str, Any] | None) -> None:
-        """Count a span, which may name a conversation."""
-        self.spans[trace] += 1
-        for rank, key in enumerate(RUN if attributes else ()):
-            name = as_name(attributes.get(key)) if attributes else None
+    def name(self, trace: str, start: float | None, attributes: Mapping[str, Any]) -> None:
+        """Take the conversation that a span's attributes may name."""
+        for rank, key in enumerate(RUN):
+            name = as_name(attributes.get(key))
             if name is not None:
                 one = Named(rank, start or 0.0, name)
                 self.names[trace] = min(one, self.names.get(trace, one))
@@ -102,7 +102,8 @@ def index_of(path: Path) -> FileIndex:
 def _slow_index(path: Path) -> FileIndex:
     index = FileIndex()
     for span in spans(path, _told_when_read):
-        index.add(span.trace, span.start, dict(span.attributes))
+        index.spans[span.trace] += 1
+        index.name(span.trace, span.start, span.attributes)
     return index
 
 
@@ -112,8 +113,11 @@ def _told_when_read(_: ReadError) -> None:
 
 def _add(record: _Record, index: FileIndex) -> None:
     if record.resource_spans is None:
-        if record.context is not None:
-            _count(record.context, parse_time(record.start_time), record.attributes, index)
+        context = record.context
+        if context is not None and (trace := _counted(context, index)) is not None:
+            attributes = _naming(record.attributes)
+            if attributes is not None:
+                index.name(trace, parse_time(record.start_time), attributes)
         return
     for resource in record.resource_spans:
         scopes = resource.scope_spans
@@ -121,15 +125,23 @@ def _add(record: _Record, index: FileIndex) -> None:
             scopes = resource.instrumentation_library_spans
         for scope in scopes or ():
             for span in scope.spans or ():
-                _count(span, nanoseconds(span.start_time_unix_nano), span.attributes, index)
+                trace = _counted(span, index)
+                attributes = _naming(span.attributes) if trace is not None else None
+                if trace is not None and attributes is not None:
+                    index.name(trace, nanoseconds(span.start_time_unix_nano), attributes)
 
 
-def _count(
-    ids: _Span | _Context, start: float | None, attributes: msgspec.Raw, index: FileIndex
-) -> None:
+def _counted(ids: _Span | _Context, index: FileIndex) -> str | None:
+    """The trace of a span, which is counted in it; None for a span that lacks an id."""
     trace = id_of(ids.trace_id)
     if trace is None or id_of(ids.span_id) is None:
-        return
+        return None
+    index.spans[trace] += 1
+    return trace
+
+
+def _naming(attributes: msgspec.Raw) -> dict[str, Any] | None:
+    """A span's attributes, where one of them may name a conversation."""
     raw = bytes(attributes)
     named = any(key in raw for key in _KEYS)
-    index.add(trace, start, attributes_of(msgspec.json.decode(raw)) if named else None)
+    return attributes_of(msgspec.json.decode(raw)) if named else None

@@ -33,8 +33,14 @@ _TRACELOOP: Mapping[str, Kind] = {"tool": "tool", "agent": "agent"}
 _STEP = re.compile(r"Step \d{1,9}")
 """A chain of smolagents: one model call and the code that its answer had run."""
 _MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+_NAMES: Mapping[Kind, tuple[str, ...]] = {
+    "agent": ("gen_ai.agent.name", "agent.name"),
+    "tool": ("gen_ai.tool.name", "tool.name"),
+}
 RUN = ("gen_ai.conversation.id", "session.id")
 """Attributes that name the conversation, the one that counts first."""
+_ANSWERING = ("assistant", "model", "ai")
+_NULL = msgspec.Raw(b"null")
 _COMPACTED = "gen_ai.conversation.compacted"
 
 _MESSAGE = re.compile(r"(?:llm\.)?(\w+)_messages\.(\d{1,6})\.message\.(.+)")
@@ -48,8 +54,13 @@ _PART = re.compile(r"contents\.(\d{1,6})\.message_content\.text")
 class Facts:
     """What a run needs to know of a span; the history that a call was sent again is left out."""
 
-    span: Span
-    """Without its attributes and events."""
+    id: str
+    trace: str
+    parent: str | None
+    start: float | None
+    end: float | None
+    failed: bool
+    message: str
     kind: Kind
     name: str
     """Of the agent or the tool."""
@@ -93,7 +104,13 @@ def facts_of(span: Span) -> Facts:
     elif kind == "step":
         given["text"] = as_text(attributes.get("output.value")) or _failure(span)
     return Facts(
-        span=span.bare(),
+        id=span.id,
+        trace=span.trace,
+        parent=span.parent,
+        start=span.start,
+        end=span.end,
+        failed=span.failed,
+        message=span.message,
         kind=kind,
         name=_name_of(span, kind),
         weight=(span.end is not None, len(attributes), span.end or 0.0),
@@ -102,12 +119,15 @@ def facts_of(span: Span) -> Facts:
 
 
 def _call_facts(span: Span) -> dict[str, Any]:
-    sent, answered = _messages(span, "input"), _messages(span, "output")
+    answered = _messages(span, "output")
     text, calls = _answer_of(span, answered)
     compacts = any(_holds_compaction(message) for message in answered)
-    compacted = _flag(span.attributes.get(_COMPACTED))
-    if compacts or any(_holds_compaction(message) for message in sent):
-        compacted = True
+    compacted = compacts or _flag(span.attributes.get(_COMPACTED))
+    sent = _last_sent(span.attributes.get("gen_ai.input.messages"))
+    if sent is None:
+        sent = _messages(span, "input")
+        if any(_holds_compaction(message) for message in sent):
+            compacted = True
     return {
         "text": text,
         "calls": tuple(calls),
@@ -137,14 +157,47 @@ def kind_of(span: Span) -> Kind:
 
 
 def _name_of(span: Span, kind: Kind) -> str:
-    keys = {"agent": ("gen_ai.agent.name", "agent.name"), "tool": ("gen_ai.tool.name", "tool.name")}
-    given = (as_name(span.attributes.get(key)) for key in keys.get(kind, ()))
-    return next((name for name in given if name), span.name or kind)
+    for key in _NAMES.get(kind, ()):
+        name = as_name(span.attributes.get(key))
+        if name is not None:
+            return name
+    return span.name or kind
 
 
 def conversation_of(span: Span) -> str | None:
     """The conversation or session that a span names."""
     return next((name for key in RUN if (name := as_name(span.attributes.get(key)))), None)
+
+
+class _Sent(msgspec.Struct):
+    """A message of which all but the role is decoded where it is wanted."""
+
+    role: Any = None
+    parts: msgspec.Raw = _NULL
+    content: msgspec.Raw = _NULL
+
+
+_SENT = msgspec.json.Decoder(list[_Sent])
+
+
+def _last_sent(given: object) -> list[dict[str, Any]] | None:
+    """The messages since the last answer, of a JSON text; None for what must be read as a whole.
+
+    A call is sent all that was said before, so the history of a long run is most of its file.
+    """
+    if not isinstance(given, str) or '"compaction"' in given:
+        return None
+    try:
+        messages = _SENT.decode(given)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    sent = list[dict[str, Any]]()
+    for message in reversed(messages):
+        if message.role in _ANSWERING:
+            break
+        parts, content = (msgspec.json.decode(part) for part in (message.parts, message.content))
+        sent.append({"role": message.role, "parts": parts, "content": content})
+    return sent[::-1]
 
 
 def _flag(given: object) -> bool | None:
@@ -220,7 +273,7 @@ def _heard(messages: list[dict[str, Any]]) -> list[Message]:
     heard = list[Message]()
     for message in reversed(messages):
         role = as_text(message.get("role"))
-        if role in ("assistant", "model", "ai"):
+        if role in _ANSWERING:
             break
         if role not in ("tool", "function"):
             text = _read_message(message)[0]

@@ -73,7 +73,7 @@ class Conversation:
         """The agent whose answer holds each call, by the call's id."""
         self._n_before: dict[str, int] = {}
         """Model calls of its agent that stand before each tool's span."""
-        self._unplaced: list[Span] = []
+        self._unplaced: list[Facts] = []
         for span in spans:
             self.add(span)
 
@@ -90,7 +90,7 @@ class Conversation:
         return self._turn_of if self._agents else {}
 
     @property
-    def unplaced(self) -> Sequence[Span]:
+    def unplaced(self) -> Sequence[Facts]:
         """Tools' spans that no model call began before."""
         return self._unplaced if self._agents else ()
 
@@ -135,24 +135,23 @@ class Conversation:
         """By start; spans without one last, in the order of the file."""
 
         def place(facts: Facts) -> tuple[bool, float, float, str]:
-            span = facts.span
-            if span.start is None:
+            if facts.start is None:
                 return True, 0.0, 0.0, ""
-            return False, span.start, span.end or span.start, span.id
+            return False, facts.start, facts.end or facts.start, facts.id
 
         return sorted(self._facts.values(), key=place)
 
     @cached_property
     def _tree(self) -> Tree:
-        return Tree({facts.span.id: facts for facts in self._in_order})
+        return Tree({facts.id: facts for facts in self._in_order})
 
     @cached_property
     def _agents(self) -> dict[str | None, _Agent]:
         agents: dict[str | None, _Agent] = {None: _Agent(parent=None, path="main")}
         for facts in self._in_order:
-            self._open(agents, self._tree.home[facts.span.id])
+            self._open(agents, self._tree.home[facts.id])
         for facts in self._in_order:
-            self._sort_in(agents[self._tree.home[facts.span.id]], facts)
+            self._sort_in(agents[self._tree.home[facts.id]], facts)
         for key, agent in agents.items():
             self._number(key, agent)
         for facts in self._in_order:
@@ -166,10 +165,10 @@ class Conversation:
     def _sort_in(self, agent: _Agent, facts: Facts) -> None:
         if facts.kind == "agent":
             agent.spans.append(facts)
-        elif facts.kind == "call" and facts.span.id not in self._tree.wrappers:
+        elif facts.kind == "call" and facts.id not in self._tree.wrappers:
             agent.calls.append(_call(facts))
         elif facts.kind == "tool":
-            self._n_before[facts.span.id] = len(agent.calls)
+            self._n_before[facts.id] = len(agent.calls)
 
     def _open(self, agents: dict[str | None, _Agent], key: str | None) -> None:
         """Have an agent among the agents, after all that hold it."""
@@ -187,20 +186,20 @@ class Conversation:
         return self._name if key is None else f"{self._name}/{key}"
 
     def _number(self, key: str | None, agent: _Agent) -> None:
-        agent.starts = [_time(call.facts.span.start) for call in agent.calls]
+        agent.starts = [_time(call.facts.start) for call in agent.calls]
         for index, call in enumerate(agent.calls):
-            self._turn_of[call.facts.span.id] = (self._run_id(key), index + 1)
+            self._turn_of[call.facts.id] = (self._run_id(key), index + 1)
             for one in call.calls:
                 if one.id is not None:
                     agent.calls_of.setdefault(one.id, []).append(index)
                     self._asked_by.setdefault(one.id, key)
-            step = self._tree.step_around.get(call.facts.span.id)
+            step = self._tree.step_around.get(call.facts.id)
             if step is not None:
                 self._turn_of[step] = (self._run_id(key), index + 1)
 
     def _is_told_twice(self, facts: Facts) -> bool:
         """Whether a tool's span stands right within another one of the same call."""
-        outer = self._facts.get(self._tree.actor.get(facts.span.id, ""))
+        outer = self._facts.get(self._tree.actor.get(facts.id, ""))
         if outer is None or outer.call is None or facts.call is None:
             return False
         ids = outer.call.id, facts.call.id
@@ -208,14 +207,14 @@ class Conversation:
 
     def _place_tool(self, agents: dict[str | None, _Agent], facts: Facts) -> None:
         """Bring a tool's result to the turn that called: by the call's id, by parent, by time."""
-        span, call, result = facts.span, facts.call, facts.result
+        call, result = facts.call, facts.result
         place = self._place_of(agents, facts)
         if place is None or call is None or result is None:
-            self._unplaced.append(span)
+            self._unplaced.append(facts)
             return
         key, index = place
         turn = agents[key].calls[index]
-        call_id = _joined(turn, call, span.id)
+        call_id = _joined(turn, call, facts.id)
         turn.answered.add(call_id)
         turn.results.append(
             ToolResult(
@@ -226,37 +225,35 @@ class Conversation:
                 transient=result.transient,
             )
         )
-        self._turn_of[span.id] = (self._run_id(key), index + 1)
+        self._turn_of[facts.id] = (self._run_id(key), index + 1)
 
     def _place_of(
         self, agents: dict[str | None, _Agent], facts: Facts
     ) -> tuple[str | None, int] | None:
         """Agent and position of the model call that a tool's span was called by."""
-        key, call, start = self._tree.home[facts.span.id], facts.call, facts.span.start
+        key, call, start = self._tree.home[facts.id], facts.call, facts.start
         if call is not None and call.id is not None:
             for one in (key, self._asked_by.get(call.id)):
                 if call.id in agents[one].calls_of:
                     return one, agents[one].asked_at(call.id, start)
-        around = self._tree.call_around.get(facts.span.id)
+        around = self._tree.call_around.get(facts.id)
         if around is not None and around in self._turn_of:
             return key, self._turn_of[around][1] - 1
         starts = agents[key].starts
-        n_before = self._n_before[facts.span.id]
+        n_before = self._n_before[facts.id]
         if start is not None and starts and starts[0] < inf:
             n_before = bisect_right(starts, start)
         return (key, n_before - 1) if n_before else None
 
     def _place_step(self, agents: dict[str | None, _Agent], facts: Facts) -> None:
         """Bring what came of a step's code to its turn, unless a tool's result says it already."""
-        place = self._turn_of.get(facts.span.id)
+        place = self._turn_of.get(facts.id)
         if place is None:
             return
-        call = agents[self._tree.home[facts.span.id]].calls[place[1] - 1]
-        said = any(result.error for result in call.results) if facts.span.failed else call.results
+        call = agents[self._tree.home[facts.id]].calls[place[1] - 1]
+        said = any(result.error for result in call.results) if facts.failed else call.results
         if not said:
-            call.results.append(
-                ToolResult(text=facts.text, error=facts.span.failed, detector="status")
-            )
+            call.results.append(ToolResult(text=facts.text, error=facts.failed, detector="status"))
 
     def _run(
         self, key: str | None, agent: _Agent, format_: str, path: Path, absent: Mapping[str, str]
@@ -285,7 +282,7 @@ class Conversation:
 
     def _totals(self, agent: _Agent, turns: Sequence[Turn]) -> Totals | None:
         """What the agent's outermost spans add up, where its calls count nothing."""
-        outer = [facts for facts in agent.spans if facts.span.id not in self._tree.counted]
+        outer = [facts for facts in agent.spans if facts.id not in self._tree.counted]
         sums: dict[str, int] = defaultdict(int)
         if all(turn.usage is None for turn in turns):
             for usage in (facts.usage for facts in outer if facts.usage is not None):
@@ -343,12 +340,13 @@ def _joined(call: _Call, ran: ToolCall, span_id: str) -> str:
 def _turns(calls: Sequence[_Call]) -> Iterator[Turn]:
     instructions = ""
     for index, call in enumerate(calls, start=1):
-        facts, span = call.facts, call.facts.span
+        facts = call.facts
         before = facts.heard
         if facts.instructions and facts.instructions != instructions:
             instructions = facts.instructions
             before = (Message(role="system", text=instructions), *before)
-        is_timed = span.start is not None and span.end is not None and span.end >= span.start
+        is_timed = facts.start is not None and facts.end is not None
+        seconds = (facts.end or 0.0) - (facts.start or 0.0) if is_timed else -1.0
         yield Turn(
             index=index,
             text=facts.text,
@@ -358,9 +356,9 @@ def _turns(calls: Sequence[_Call]) -> Iterator[Turn]:
             usage=facts.usage,
             cost_usd=facts.cost_usd,
             model=facts.model,
-            started_at=span.start,
-            seconds=(span.end or 0.0) - (span.start or 0.0) if is_timed else None,
-            record=f"{span.trace}/{span.id}",
+            started_at=facts.start,
+            seconds=seconds if seconds >= 0 else None,
+            record=f"{facts.trace}/{facts.id}",
         )
 
 
@@ -379,6 +377,6 @@ def _compactions(calls: Sequence[_Call]) -> Iterator[Event]:
 
 def _failures(calls: Sequence[_Call]) -> Iterator[Event]:
     for index, call in enumerate(calls, start=1):
-        if call.facts.span.failed:
-            detail = {"error": call.facts.span.message or "model call failed"}
+        if call.facts.failed:
+            detail = {"error": call.facts.message or "model call failed"}
             yield Event(kind="error", turn=index + 1, detail=detail)

@@ -43,7 +43,7 @@ class Tree:
         children: dict[str, list[Facts]] = defaultdict(list)
         roots = list[Facts]()
         for span in self._spans.values():
-            above = span.span.parent
+            above = span.parent
             is_root = above is None or above not in self._spans
             roots.append(span) if is_root else children[above or ""].append(span)
         order = list[Facts]()
@@ -51,7 +51,7 @@ class Tree:
             waiting: list[tuple[Facts, str | None]] = [(root, None)]
             while waiting:
                 span, above = waiting.pop()
-                name = span.span.id
+                name = span.id
                 if name not in self._parent:
                     self._parent[name] = above
                     order.append(span)
@@ -59,7 +59,7 @@ class Tree:
         return order
 
     def _look_up(self, span: Facts) -> None:
-        name = span.span.id
+        name = span.id
         above = self._parent[name]
         if above is None:
             return
@@ -79,9 +79,9 @@ class Tree:
         """Of a call within a call the inner one counts where it has usage, else the outer."""
         dropped = set[str]()
         for span in self._order:
-            outer = self.call_around.get(span.span.id)
+            outer = self.call_around.get(span.id)
             if span.kind == "call" and outer is not None:
-                dropped.add(span.span.id if span.usage is None else outer)
+                dropped.add(span.id if span.usage is None else outer)
         return dropped
 
     def _find_homes(self) -> None:
@@ -92,16 +92,14 @@ class Tree:
         within another of the same name is the same.
         """
         calls = [
-            span.span.id
-            for span in self._order
-            if span.kind == "call" and span.span.id not in self.wrappers
+            span.id for span in self._order if span.kind == "call" and span.id not in self.wrappers
         ]
         callers = {self.actor[name] for name in calls if name in self.actor}
         around_calls = self._around(calls)
         inside: dict[str, str | None] = {}
         outermost = set[str]()
         for span in self._order:
-            name, above = span.span.id, self._parent[span.span.id]
+            name, above = span.id, self._parent[span.id]
             within = inside[above] if above is not None else None
             alone = span.kind == "agent" and span.has_totals and name not in around_calls
             own = name in callers or alone

@@ -11,7 +11,6 @@ import binascii
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from turncurve.readers._items import as_list, as_mapping
@@ -21,9 +20,9 @@ _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{16}|[0-9a-fA-F]{32})")
 _DURATION = re.compile(
     r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>[\d.]+)S)?)?"
 )
+_ZEROS = ("0" * 16, "0" * 32)
 _MOST_DEPTH = 200
 _OTHER_SIGNALS = ("resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs")
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SPELLINGS = {
     "int_value": "intValue",
     "array_value": "arrayValue",
@@ -47,21 +46,6 @@ class Span:
     attributes: Mapping[str, Any]
     events: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     record: str | int | None = None
-
-    def bare(self) -> Span:
-        """The span without its attributes and events."""
-        return Span(
-            trace=self.trace,
-            id=self.id,
-            parent=self.parent,
-            name=self.name,
-            start=self.start,
-            end=self.end,
-            failed=self.failed,
-            message=self.message,
-            attributes=_NOTHING,
-            record=self.record,
-        )
 
 
 def spans_of(record: dict[str, Any], where: str | int | None) -> Iterator[Span | None]:
@@ -104,11 +88,17 @@ def _of_otlp(given: dict[str, Any], where: str | int | None) -> Span | None:
         failed=status.get("code") in (2, "2", "STATUS_CODE_ERROR", "ERROR"),
         message=as_text(status.get("message")),
         attributes=attributes_of(given.get("attributes")),
-        events=tuple(
-            (as_text(event.get("name")), attributes_of(event.get("attributes")))
-            for event in map(as_mapping, as_list(given.get("events")))
-        ),
+        events=_events(given.get("events")),
         record=where,
+    )
+
+
+def _events(given: object) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    if not given:
+        return ()
+    return tuple(
+        (as_text(event.get("name")), attributes_of(event.get("attributes")))
+        for event in map(as_mapping, as_list(given))
     )
 
 
@@ -127,10 +117,7 @@ def _of_console(given: dict[str, Any], where: str | int | None) -> Span | None:
         failed=as_text(status.get("status_code")).upper() == "ERROR",
         message=as_text(status.get("description")),
         attributes=as_mapping(given.get("attributes")),
-        events=tuple(
-            (as_text(event.get("name")), as_mapping(event.get("attributes")))
-            for event in map(as_mapping, as_list(given.get("events")))
-        ),
+        events=_events(given.get("events")),
         record=where,
     )
 
@@ -189,7 +176,7 @@ def id_of(given: object) -> str | None:
     match = _HEX.fullmatch(given)
     if match:
         digits = match[1].lower()
-        return digits if digits.strip("0") else None
+        return digits if digits not in _ZEROS else None
     try:
         raw = base64.b64decode(given, validate=True)
     except (binascii.Error, ValueError):
@@ -202,17 +189,24 @@ def nanoseconds(given: object) -> float | None:
     if isinstance(given, str) and given.isdecimal() and len(given) < 30:
         given = int(given)
     number = as_float(given)
-    return None if number is None else parse_time(number / 1e9)
+    return None if not number else parse_time(number / 1e9)
 
 
 def attributes_of(given: object) -> dict[str, Any]:
     """Attributes as OTLP lists them, or as a mapping, flat by name."""
     if isinstance(given, dict):
         return given
-    return {
-        as_text(one.get("key")): _value(as_mapping(one.get("value")), 0)
-        for one in map(as_mapping, as_list(given))
-    }
+    attributes: dict[str, Any] = {}
+    for one in given if isinstance(given, list) else ():
+        if not isinstance(one, dict):
+            continue
+        key, value = one.get("key"), one.get("value")
+        name = key if isinstance(key, str) else as_text(key)
+        # Most values are text, which is asked for first.
+        if isinstance(value, dict):
+            text = value.get("stringValue")
+            attributes[name] = text if isinstance(text, str) else _value(value, 0)
+    return attributes
 
 
 def _value(given: dict[str, Any], depth: int) -> Any:
