@@ -14,7 +14,8 @@ from turncurve.errors import ReadError
 from turncurve.ingest import Ingested, Input
 from turncurve.report.headline import headline
 from turncurve.report.json import to_json
-from turncurve.report.markdown import escaped, to_markdown
+from turncurve.report.markdown import to_markdown
+from turncurve.report.markup import escaped
 
 HOSTILE = "<img src=x onerror=alert(1)> [a](javascript:1) `x` | **b** _c_ # d $e$ @f ~g~ \x1b[2J"
 MARKDOWN = MarkdownIt("commonmark").enable("table")

@@ -54,7 +54,9 @@ def rising(
     raise click.BadParameter(f"wanted LOW below HIGH, got {low:g} {high:g}", ctx, param)
 
 
-def _options(*options: Callable[[F], F]) -> Callable[[F], F]:
+def in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """All of the options, listed by `--help` in this order."""
+
     def add(command: F) -> F:
         for option in reversed(options):
             command = option(command)
@@ -63,7 +65,7 @@ def _options(*options: Callable[[F], F]) -> Callable[[F], F]:
     return add
 
 
-def _bundled(command: F, name: str, bundle: type[Any], leave: tuple[str, ...] = ()) -> F:
+def bundled(command: F, name: str, bundle: type[Any], leave: tuple[str, ...] = ()) -> F:
     """The command with those of its options that are fields of `bundle` given as one argument."""
     names = [field.name for field in fields(bundle) if field.name not in leave]
 
@@ -78,7 +80,7 @@ def _bundled(command: F, name: str, bundle: type[Any], leave: tuple[str, ...] = 
 def curve_options(command: F) -> F:
     """Add the options that make up `Settings`; the command gets them as `settings`."""
     defaults = Settings()
-    add = _options(
+    add = in_order(
         click.option(
             "--bucket",
             type=WholeNumber(min=1),
@@ -137,7 +139,7 @@ def curve_options(command: F) -> F:
             help="Seed of every random procedure.",
         ),
     )
-    return add(_bundled(command, "settings", Settings, leave=("resamples",)))
+    return add(bundled(command, "settings", Settings, leave=("resamples",)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,90 +185,11 @@ _CHECKS = (
 
 def reading_options(command: F) -> F:
     """Add the options that say how files are read; the command gets them as `reading`."""
-    add = _options(_FORMAT, _CONDITION_FROM, *_CHECKS)
-    return add(_bundled(command, "reading", Reading))
+    add = in_order(_FORMAT, _CONDITION_FROM, *_CHECKS)
+    return add(bundled(command, "reading", Reading))
 
 
 def importing_options(command: F) -> F:
     """As `reading_options`, without what is settled when a store is analysed."""
-    add = _options(_FORMAT, *_CHECKS)
-    return add(_bundled(command, "reading", Reading, leave=("condition_from",)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outputs:
-    """Where the report goes, and in which form."""
-
-    json: str | None
-    markdown: str | None
-    files: tuple[str, ...]
-    no_text: bool
-
-    def targets(self) -> list[tuple[str, str]]:
-        """Pairs of a form (text, json, markdown, html) and a path, or `-` for standard output.
-
-        Raises:
-            click.UsageError: A suffix says no form, a folder is missing, or two go to one place.
-        """
-        named = [("json", self.json), ("markdown", self.markdown)]
-        pairs = [(form, target) for form, target in named if target is not None]
-        pairs += [(_form(file), file) for file in self.files]
-        forms: dict[str, str] = {}
-        for form, target in pairs:
-            if forms.setdefault(_place(target), form) != form:
-                said = "standard output" if target == "-" else target
-                raise click.UsageError(f"only one output can go to {said}")
-        once = {_place(target): (form, target) for form, target in pairs}
-        return list(once.values()) or [("text", "-")]
-
-
-def _place(target: str) -> str:
-    if target == "-":
-        return target
-    if not target:
-        raise click.UsageError("cannot write to a file without a name")
-    path = Path(target)
-    if path.is_dir():
-        raise click.UsageError(f"cannot write {target}: it is a folder")
-    if not path.parent.is_dir():
-        raise click.UsageError(f"cannot write {target}: there is no such folder")
-    return str(path.resolve())
-
-
-_FORMS = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".txt": "text"}
-
-
-def _form(file: str) -> str:
-    if file == "-":
-        raise click.UsageError("-o -: for standard output say --json - or --markdown -")
-    form = _FORMS.get(Path(file).suffix.lower())
-    if form is None:
-        raise click.UsageError(
-            f"-o {file or repr(file)}: wanted a name that ends in {', '.join(_FORMS)}"
-        )
-    return form
-
-
-def output_options(command: F) -> F:
-    """Add the options that say where the report goes; the command gets them as `outputs`."""
-    add = _options(
-        click.option(
-            "-o",
-            "--output",
-            "files",
-            multiple=True,
-            metavar="FILE",
-            help="Write the report to FILE; its ending decides the form: .html, .json, .md, .txt. "
-            "Can be given several times.",
-        ),
-        click.option("--json", metavar="FILE|-", help="Write JSON to FILE, or to standard output."),
-        click.option(
-            "--markdown",
-            metavar="FILE|-",
-            help="Write Markdown, as for a job summary, to FILE or to standard output.",
-        ),
-        click.option(
-            "--no-text", is_flag=True, help="Leave what was said in the runs out of the HTML page."
-        ),
-    )
-    return add(_bundled(command, "outputs", Outputs))
+    add = in_order(_FORMAT, *_CHECKS)
+    return add(bundled(command, "reading", Reading, leave=("condition_from",)))

@@ -7,14 +7,8 @@ from collections.abc import Sequence
 import click
 
 from turncurve.analysis.settings import Settings
-from turncurve.cli.options import (
-    Outputs,
-    Reading,
-    curve_options,
-    finite,
-    output_options,
-    reading_options,
-)
+from turncurve.cli.options import Reading, curve_options, finite, reading_options
+from turncurve.cli.output_options import ReportOutputs, output_options
 
 DEFAULT = click.core.ParameterSource.DEFAULT
 
@@ -52,7 +46,7 @@ def report(
     production: Sequence[str],
     settings: Settings,
     reading: Reading,
-    outputs: Outputs,
+    outputs: ReportOutputs,
 ) -> None:
     """Report how quality changes over the turns of the runs in PATH...
 

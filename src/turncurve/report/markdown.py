@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from turncurve.analysis.degradation import Curve
@@ -10,20 +9,13 @@ from turncurve.report import sentences
 from turncurve.report.document import Report
 from turncurve.report.figures import amount, interval, span
 from turncurve.report.headline import headline
-from turncurve.report.layout import visible
+from turncurve.report.markup import escaped, table
 from turncurve.report.sentences import Fact
 
 SHOWN_PROBLEMS = 5
 SURE = 0.01
 """Chance below which the number of runs that left their first turns is worth a look."""
 MANY_MISSING = 0.1
-
-_MARKUP = re.compile(r"[\\`*_<>|~#&$]|(?<=\])\(|(?<=:)/(?=/)|(?<=www)\.|(?<=\w)@")
-
-
-def escaped(text: str) -> str:
-    """Text that Markdown shows as it stands: no markup, link, address or HTML comes of it."""
-    return _MARKUP.sub(lambda found: f"\\{found.group()}", visible(text, 2_000))
 
 
 def to_markdown(report: Report) -> str:
@@ -49,7 +41,7 @@ def _curve(report: Report) -> Iterator[str]:
     info = report.signals[curve.signal]
     header = [curve.axis, info.title, f"{100 * curve.level:g} % interval", "runs", "turns"]
     rows = [_row(curve, index, steady) for index in range(len(curve.points))]
-    yield _table([*header, *([f"the same {panel.n_runs} runs"] if steady else [])], rows)
+    yield table([*header, *([f"the same {panel.n_runs} runs"] if steady else [])], rows)
     yield escaped(report.quality.why[:1].upper() + report.quality.why[1:] + ".")
 
 
@@ -64,14 +56,6 @@ def _row(curve: Curve, index: int, steady: dict[float, float]) -> list[str]:
         f"{point.n_turns:,}",
         *same,
     ]
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["--:"] * len(header), *rows]
-    return "\n".join(
-        "| " + " | ".join(cell if cell == "--:" else escaped(cell) for cell in line) + " |"
-        for line in lines
-    )
 
 
 def _look_at(report: Report) -> Iterator[Fact]:
