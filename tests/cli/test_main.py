@@ -46,7 +46,10 @@ def test_version():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["reprot"], "no command 'reprot'; known: report, import, store, convert, formats"),
+        (
+            ["reprot"],
+            "no command 'reprot'; known: report, reliability, horizon, import, store, convert, formats",
+        ),
         (["report"], "Missing argument 'PATH...'"),
         (["report", "nowhere.json"], "nowhere.json: no such file or folder"),
         (["report", ".", "--bucket", "0"], "wanted a whole number, at least 1, got '0'"),

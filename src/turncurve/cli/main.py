@@ -31,6 +31,13 @@ COMMANDS = {
     "report": Command(
         "turncurve.cli.report:report", "Quality by turn, from trace files: the degradation report."
     ),
+    "reliability": Command(
+        "turncurve.cli.reliability:reliability",
+        "How often all of k trials succeed: pass^k and pass@k.",
+    ),
+    "horizon": Command(
+        "turncurve.cli.horizon:horizon", "Up to which length of task an agent succeeds."
+    ),
     "import": Command(
         "turncurve.cli.import_command:import_", "Trace files into a store, so they are read once."
     ),

@@ -77,6 +77,23 @@ def bundled(command: F, name: str, bundle: type[Any], leave: tuple[str, ...] = (
     return cast(F, with_bundle)
 
 
+level_option = click.option(
+    "--level",
+    type=click.FloatRange(0, 0.999999, min_open=True),
+    default=Settings().level,
+    callback=finite,
+    show_default=True,
+    help="Confidence level of every interval.",
+)
+seed_option = click.option(
+    "--seed",
+    type=WholeNumber(min=0),
+    default=Settings().seed,
+    show_default=True,
+    help="Seed of every random procedure.",
+)
+
+
 def curve_options(command: F) -> F:
     """Add the options that make up `Settings`; the command gets them as `settings`."""
     defaults = Settings()
@@ -123,21 +140,8 @@ def curve_options(command: F) -> F:
             show_default=True,
             help="The kind of event that --axis event counts from.",
         ),
-        click.option(
-            "--level",
-            type=click.FloatRange(0, 0.999999, min_open=True),
-            default=defaults.level,
-            callback=finite,
-            show_default=True,
-            help="Confidence level of every interval.",
-        ),
-        click.option(
-            "--seed",
-            type=WholeNumber(min=0),
-            default=defaults.seed,
-            show_default=True,
-            help="Seed of every random procedure.",
-        ),
+        level_option,
+        seed_option,
     )
     return add(bundled(command, "settings", Settings, leave=("resamples",)))
 

@@ -43,7 +43,7 @@ def read_runs(paths: Sequence[str], reading: Reading) -> Ingested:
     named = _named(runs)
     says_it_all = runs.table.n_runs == 0 and len(runs.problems) == 1 and not runs.unread
     if not reading.quiet and not says_it_all:
-        _tell(named.problems, named.unread)
+        tell_problems(named.problems, named.unread)
     if runs.table.n_runs == 0:
         raise click.ClickException(_why_nothing(named, runs.unread))
     return named
@@ -58,7 +58,7 @@ def import_runs(
             paths, store, options=_options(reading), importing=importing, progress=bar
         )
     if not reading.quiet:
-        _tell(done.problems, done.unread)
+        tell_problems(done.problems, done.unread)
     return done
 
 
@@ -70,7 +70,7 @@ def read_again(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
     told = list[ReadError]()
     yield from iter_runs(paths, options=_options(reading), on_problem=told.append)
     if not reading.quiet:
-        _tell([one for one in told if isinstance(one, TextGoneError)], ())
+        tell_problems([one for one in told if isinstance(one, TextGoneError)], ())
 
 
 def read_texts(
@@ -88,7 +88,7 @@ def read_texts(
         for _, run in fetch_runs(table, positions, stores=stores, on_problem=told.append):
             yield run
         if not reading.quiet:
-            _tell(told, ())
+            tell_problems(told, ())
 
     return fetch
 
@@ -115,7 +115,8 @@ def _named(runs: Ingested) -> Ingested:
     )
 
 
-def _tell(problems: Sequence[ReadError], unread: Sequence[str]) -> None:
+def tell_problems(problems: Sequence[ReadError], unread: Sequence[str] = ()) -> None:
+    """Say on stderr what could not be read; of many problems the first."""
     for problem in problems[:SHOWN_PROBLEMS]:
         click.echo(f"turncurve: {visible(str(problem), 500)}", err=True)
     more = len(problems) - SHOWN_PROBLEMS
