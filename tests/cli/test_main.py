@@ -48,7 +48,7 @@ def test_version():
     [
         (
             ["reprot"],
-            "no command 'reprot'; known: report, reliability, horizon, import, store, convert, formats",
+            "no command 'reprot'; known: report, reliability, ",
         ),
         (["report"], "Missing argument 'PATH...'"),
         (["report", "nowhere.json"], "nowhere.json: no such file or folder"),
