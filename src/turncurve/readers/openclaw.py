@@ -6,12 +6,14 @@ Entry types are those of pi's session format, versions 1 to 3.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Usage
+from turncurve.model.run import EventKind
 from turncurve.readers._calls import CallDraft, turns_of
 from turncurve.readers._costs import UNPRICED, known_costs
 from turncurve.readers._items import as_list, as_mapping
@@ -34,11 +36,15 @@ from turncurve.readers.stream import json_document, json_objects
 _SESSION = re.compile(rb'\s*\{[^\n]*?"type"\s*:\s*"session"')
 _KEYS = (b'"cwd"', b'"timestamp"', b'"id"')
 _INDEX = "sessions.json"
+_WRITTEN_BY_GATEWAY = frozenset({"delivery-mirror", "gateway-injected"})
+"""Models of messages that OpenClaw wrote into the session itself; the model never sees them."""
 _ENDS = {
     "error": ExitType.CRASH,
     "aborted": ExitType.USER_ABORT,
     "length": ExitType.UNKNOWN,
 }
+
+_FAILED: dict[str | None, EventKind] = {"error": "error", "aborted": "intervention"}
 
 _ABSENT = {
     "quality": "OpenClaw writes no score of a turn",
@@ -72,14 +78,19 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     tree = _Tree(line for _, line in lines)
     session = _Session()
     threads: dict[str | None, _Branch] = {None: _Branch(first=1)}
+    seen = set[str]()
     for number, line in lines:
+        entry = as_name(line.get("id"))
         if line.get("type") == "session":
             session.take(line)
             continue
-        entry = as_name(line.get("id"))
+        if entry is not None and entry in seen:
+            continue
+        seen.add(entry or "")
         branch = tree.branch_of(entry)
         if branch not in threads:
-            threads[branch] = _Branch(first=threads[None].turns_up_to(tree.fork_of(entry)) + 1)
+            fork = tree.fork_of(entry)
+            threads[branch] = _Branch(first=threads[tree.branch_of(fork)].turns_up_to(fork) + 1)
         threads[branch].take(line, entry, number)
     for branch, thread in threads.items():
         yield _run(thread, session, branch, path, on_problem)
@@ -103,8 +114,14 @@ class _Tree:
             self._main.add(last)
             last = self._parent[last]
         self._branch: dict[str, str | None] = {}
+        continued = set[str]()
         for entry, parent in self._parent.items():
-            off = None if entry in self._main else self._branch.get(parent or "") or entry
+            off = None
+            if entry not in self._main:
+                # A branch goes on with the first child of its last entry; others fork off again.
+                known = self._branch.get(parent or "") if parent not in continued else None
+                off = known or entry
+                continued.add(parent or "")
             self._branch[entry] = off
 
     def branch_of(self, entry: str | None) -> str | None:
@@ -112,7 +129,7 @@ class _Tree:
         return self._branch.get(entry or "")
 
     def fork_of(self, entry: str | None) -> str | None:
-        """The entry of the run that an entry's branch goes off from."""
+        """The entry that an entry's branch goes off from."""
         return self._parent.get(self.branch_of(entry) or "")
 
 
@@ -147,6 +164,8 @@ class _Branch:
         self.events: list[Event] = []
         self.stop: str | None = None
         self.failure = ""
+        self.n_written_by_gateway = 0
+        self._failed: Event | None = None
         self._before: list[Message] = []
         self._turns_at: dict[str, int] = {}
         self._roles: dict[str, Callable[[dict[str, Any], str | int], None]] = {
@@ -175,16 +194,21 @@ class _Branch:
             self._turns_at[entry] = self.first - 1 + len(self.drafts)
 
     def _answer(self, message: dict[str, Any], number: str | int) -> None:
+        model = as_name(message.get("model"))
+        if model in _WRITTEN_BY_GATEWAY and message.get("provider") == "openclaw":
+            self.n_written_by_gateway += 1
+            return
+        if self._failed is not None:
+            self.events.append(self._failed)
+            self._failed = None
         usage = as_mapping(message.get("usage"))
         draft = CallDraft(
             record=number,
-            before=tuple(self._before),
             usage=_usage(usage),
             cost_usd=_cost(usage),
-            model=as_name(message.get("model")),
+            model=model,
             started_at=message["timestamp"],
         )
-        self._before = []
         for part in map(as_mapping, as_list(message.get("content"))):
             if part.get("type") == "text":
                 draft.texts.append(as_text(part.get("text")))
@@ -197,9 +221,16 @@ class _Branch:
                 draft.tool_calls.append(call)
         if isinstance(message.get("content"), str):
             draft.texts.append(message["content"])
-        self.drafts.append(draft)
         self.stop = as_name(message.get("stopReason"))
         self.failure = as_text(message.get("errorMessage"))
+        if self.stop in _FAILED and not (draft.texts or draft.tool_calls or draft.usage):
+            # The last one is told by the run's exit; one that was tried again, as an event.
+            detail = {"error": self.failure or self.stop}
+            turn = self.first + len(self.drafts)
+            self._failed = Event(kind=_FAILED[self.stop], turn=turn, detail=detail)
+            return
+        draft.before, self._before = tuple(self._before), []
+        self.drafts.append(draft)
 
     def _result(self, message: dict[str, Any], number: str | int) -> None:
         text, failed = as_text(message.get("content")), message.get("isError")
@@ -278,23 +309,45 @@ def _agent(parent: str | None, branch: str | None) -> str:
 def _spawned_by(path: Path, session: str) -> str | None:
     """The session that started this one as a sub-agent, by the index beside it."""
     index = path.parent / _INDEX
-    if not index.is_file():
-        return None
     try:
-        entries = as_mapping(
-            json_document(index, lambda _: None)
-        )  # a repair is none of the trace's
-    except ReadError:
+        state = index.stat()
+    except OSError:
         return None
+    return _spawners(index, state.st_mtime_ns, state.st_size).get(session)
+
+
+@lru_cache(maxsize=4)
+def _spawners(index: Path, mtime_ns: int, size: int) -> Mapping[str, str]:
+    """The parent of each sub-agent's session, by id; an index is read once for all files beside it.
+
+    Args:
+        index: The file.
+        mtime_ns: When it was written, so that another version of it is read anew.
+        size: Its size, for the same reason.
+    """
+    del mtime_ns, size
+    try:
+        # A repair is no problem of the trace beside it.
+        entries = as_mapping(json_document(index, lambda _: None))
+    except ReadError:
+        return {}
     known = {key: as_mapping(value) for key, value in entries.items()}
-    own = next((entry for entry in known.values() if entry.get("sessionId") == session), {})
-    spawner = known.get(as_text(own.get("spawnedBy")), {})
-    return as_name(spawner.get("sessionId"))
+    pairs = (
+        (as_name(entry.get("sessionId")), known.get(as_text(entry.get("spawnedBy")), {}))
+        for entry in known.values()
+    )
+    return {
+        session: parent
+        for session, spawner in pairs
+        if session is not None and (parent := as_name(spawner.get("sessionId"))) is not None
+    }
 
 
 def _notes(branch: str | None, thread: _Branch, *, is_priced: bool) -> Iterator[str]:
     if not is_priced:
         yield UNPRICED
+    if thread.n_written_by_gateway:
+        yield f"{thread.n_written_by_gateway} message(s) that the gateway wrote itself are no turns"
     if branch is not None:
         yield f"a branch that was left, from turn {thread.first - 1} of the session on"
 
