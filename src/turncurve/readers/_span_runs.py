@@ -155,7 +155,7 @@ class Conversation:
         for key, agent in agents.items():
             self._number(key, agent)
         for facts in self._in_order:
-            if facts.kind == "tool" and not self._is_told_twice(facts):
+            if facts.kind == "tool" and not self._is_no_result(facts):
                 self._place_tool(agents, facts)
         for facts in self._in_order:
             if facts.kind == "step":
@@ -197,8 +197,10 @@ class Conversation:
             if step is not None:
                 self._turn_of[step] = (self._run_id(key), index + 1)
 
-    def _is_told_twice(self, facts: Facts) -> bool:
-        """Whether a tool's span stands right within another one of the same call."""
+    def _is_no_result(self, facts: Facts) -> bool:
+        """Whether a tool's span holds the whole run, or is right within one of the same call."""
+        if facts.id in self._tree.outermost:
+            return True
         outer = self._facts.get(self._tree.actor.get(facts.id, ""))
         if outer is None or outer.call is None or facts.call is None:
             return False

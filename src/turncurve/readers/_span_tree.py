@@ -35,6 +35,8 @@ class Tree:
         """The agent whose run a span is part of: None for the conversation's own."""
         self.holder: dict[str, str | None] = {}
         """Of each agent with a run of its own, the agent in whose run it began."""
+        self.outermost = set[str]()
+        """Agents and tools around model calls of the conversation's own run."""
         self.counted = set[str]()
         """Spans that an agent's span with totals, of the same run, holds."""
         self._find_homes()
@@ -96,23 +98,27 @@ class Tree:
         ]
         callers = {self.actor[name] for name in calls if name in self.actor}
         around_calls = self._around(calls)
+        # Where nothing else calls a model, a tool around it all is no helper of anybody.
+        helpers = any(
+            name not in self.actor or self._spans[self.actor[name]].kind == "agent"
+            for name in calls
+        )
         inside: dict[str, str | None] = {}
-        outermost = set[str]()
         for span in self._order:
             name, above = span.id, self._parent[span.id]
             within = inside[above] if above is not None else None
             alone = span.kind == "agent" and span.has_totals and name not in around_calls
             own = name in callers or alone
             if own and (within is None or self._spans[within].name != span.name):
-                if within is None:
-                    outermost.add(name)
+                if within is None and not (span.kind == "tool" and helpers):
+                    self.outermost.add(name)
                 else:
-                    self.holder[name] = None if within in outermost else within
+                    self.holder[name] = None if within in self.outermost else within
                 inside[name] = name
             else:
                 inside[name] = within
             home = inside[name] if span.kind == "agent" else within
-            self.home[name] = None if home in outermost else home
+            self.home[name] = None if home in self.outermost else home
             if above is not None and self.home[above] == self.home[name]:
                 outer = self._spans[above]
                 if above in self.counted or (outer.kind == "agent" and outer.has_totals):
