@@ -33,6 +33,10 @@ _TOOL = re.compile(
     re.MULTILINE,
 )
 
+_ERRORS = {
+    "FatalTurnLimitedError": ExitType.BUDGET,
+    "FatalCancellationError": ExitType.USER_ABORT,
+}
 _AT_THE_END = "stream-json gives the tokens of the session at its end, not by turn"
 _ABSENT = {
     "quality": "Gemini CLI writes no score of a turn",
@@ -181,14 +185,22 @@ def _end(session: _Session, *, is_last: bool) -> tuple[ExitType, str | None]:
     if session.result is None:
         return (ExitType.UNKNOWN if is_last else ExitType.CRASH), None
     words = as_name(session.result.get("status"))
-    return (ExitType.CRASH if words == "error" else ExitType.UNKNOWN), words
+    if words != "error":
+        return ExitType.UNKNOWN, words
+    name = as_name(as_mapping(session.result.get("error")).get("type"))
+    return _ERRORS.get(name or "", ExitType.CRASH), name or words
 
 
 def _totals(session: _Session) -> Totals | None:
+    """The session's tokens; what is in the total beyond input and output are thoughts."""
     stats = as_mapping(as_mapping(session.result).get("stats"))
+    given, output = as_count(stats.get("input_tokens")), as_count(stats.get("output_tokens"))
+    total = as_count(stats.get("total_tokens"))
+    if total is not None and given is not None and output is not None:
+        output = max(output, total - given)
     counts = {
-        "input_tokens": as_count(stats.get("input_tokens")),
+        "input_tokens": given,
         "cached_input_tokens": as_count(stats.get("cached")),
-        "output_tokens": as_count(stats.get("output_tokens")),
+        "output_tokens": output,
     }
     return Totals(**counts) if any(counts.values()) else None

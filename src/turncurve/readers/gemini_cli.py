@@ -40,6 +40,8 @@ from turncurve.readers.stream import head, json_document, json_objects
 _START = re.compile(rb"\s*\{")
 _KEYS = (b'"sessionId"', b'"projectHash"')
 _MESSAGES = re.compile(rb'"messages"\s*:\s*\[\s*\{')
+_COMPRESSED = re.compile(r"compressed from:? \w{1,20} to \w{1,20} tokens")
+"""What the tool itself tells its user of a compaction."""
 
 _ABSENT = {
     "quality": "Gemini CLI writes no score of a turn",
@@ -99,8 +101,10 @@ class _Session:
     def __init__(self) -> None:
         self.meta: dict[str, Any] = {}
         self.messages: dict[str, tuple[dict[str, Any], str | int]] = {}
-        self.compacted_before: list[str | None] = []
+        self.compacted_after: set[str] = set()
         self.n_rewound = 0
+        self._context: list[str] = []
+        self._copies: dict[str, int] = {}
 
     def take(self, meta: dict[str, Any], record: str | int) -> None:
         """Take up what is said of the session."""
@@ -117,8 +121,10 @@ class _Session:
             on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
             return
         name = as_name(message.get("id")) or f"at {record}"
-        first = self.messages.get(name, (message, record))[1]
-        self.messages[name] = (message, first)
+        known = self.messages.get(name)
+        self.messages[name] = (message, record if known is None else known[1])
+        if known is None and message.get("type") == "gemini":
+            self._context.append(name)
 
     def replay(self, line: dict[str, Any], number: int, path: Path, on_problem: OnProblem) -> None:
         """Take up a record of a file of one record a line."""
@@ -137,36 +143,63 @@ class _Session:
                 self.take_message(message, number, path, on_problem)
 
     def _rewind(self, to: str | None) -> None:
-        """Drop a message and all after it; all, where it is not known."""
+        """Drop a message and all after it; all, where it is not known.
+
+        A message that was given anew with another history stands for what came before that.
+        """
         names = list(self.messages)
-        dropped = names[names.index(to) :] if to in self.messages else names
-        for name in dropped:
+        start = names.index(to) if to in self.messages else self._copies.get(to or "", 0)
+        for name in names[start:]:
             self.n_rewound += self.messages.pop(name)[0].get("type") == "gemini"
+            self.compacted_after.discard(name)
+        self._context = [name for name in self._context if name in self.messages]
 
     def _replace(self, messages: list[Any], number: int, path: Path, on_problem: OnProblem) -> None:
-        """Another history for the model: less of it than was said is a compaction."""
-        given = {as_name(as_mapping(message).get("id")) for message in messages}
+        """Another history for the model: with fewer answers than it had, it was compacted.
+
+        What was said stays. A history without the last answers takes back a turn that was stopped.
+        """
         if not self.messages:
             for message in messages:
                 self.take_message(message, number, path, on_problem)
-        elif set(self.messages) - given:
-            self.compacted_before.append(next(reversed(self.messages)))
+            return
+        given = [(as_name(as_mapping(one).get("id")) or "", as_mapping(one)) for one in messages]
+        answers = [name for name, message in given if message.get("type") == "gemini"]
+        is_new_text = any(
+            name not in self.messages and name not in self._copies and _text(message.get("content"))
+            for name, message in given
+            if message.get("type") == "user"
+        )
+        is_less = len(answers) < len(self._context)
+        if is_less and (is_new_text or answers != self._context[: len(answers)]):
+            self.compacted_after.add(next(reversed(self.messages)))
+        self._context = answers
+        for name, _ in given:
+            if name not in self.messages:
+                self._copies.setdefault(name, len(self.messages))
 
 
 def _run(session: _Session, path: Path, on_problem: OnProblem) -> Run:
     drafts, arrived, events = list[CallDraft](), list[Arrived](), list[Event]()
-    before = list[Message]()
+    before, compacted, answered = list[Message](), set[int](), set[str | None]()
     for name, (message, record) in session.messages.items():
-        kind, text = message.get("type"), as_text(message.get("content"))
+        kind, text = message.get("type"), _text(message.get("content"))
         if kind == "gemini":
-            drafts.append(_draft(message, record, tuple(before)))
+            drafts.append(_draft(message, text, record, tuple(before)))
             before = []
-            arrived += _results(message, len(drafts) - 1)
+            results = list(_results(message, len(drafts) - 1))
+            answered.update(item.result.call_id for item in results)
+            arrived += results
         elif kind == "error":
             events.append(Event(kind="error", turn=len(drafts) + 1, detail={"error": text}))
         elif kind == "user":
-            before.append(Message(role="user", text=text))
-        if name in session.compacted_before:
+            parts = _answered(message, len(drafts) - 1)
+            arrived += (item for item in parts if item.result.call_id not in answered)
+            if text:
+                before.append(Message(role="user", text=text))
+        is_told = kind == "info" and _COMPRESSED.search(text) is not None
+        if (is_told or name in session.compacted_after) and len(drafts) + 1 not in compacted:
+            compacted.add(len(drafts) + 1)
             events.append(Event(kind="compaction", turn=len(drafts) + 1))
     turns = turns_of(drafts, arrived, path=path, on_problem=on_problem)
     is_subagent = session.meta.get("kind") == "subagent"
@@ -185,18 +218,29 @@ def _run(session: _Session, path: Path, on_problem: OnProblem) -> Run:
     )
 
 
-def _draft(message: dict[str, Any], record: str | int, before: tuple[Message, ...]) -> CallDraft:
+def _text(content: object) -> str:
+    """The text of a message, without the parts of it that are thoughts."""
+    if isinstance(content, list):
+        content = [part for part in content if as_mapping(part).get("thought") is not True]
+    return as_text(content)
+
+
+def _draft(
+    message: dict[str, Any], text: str, record: str | int, before: tuple[Message, ...]
+) -> CallDraft:
+    # A session that was written anew may have its calls among the parts of its content alone.
+    calls = as_list(message.get("toolCalls")) or _parts(message, "functionCall")
     return CallDraft(
         record=record,
         before=before,
-        texts=[as_text(message.get("content"))],
+        texts=[text],
         tool_calls=[
             ToolCall(
                 id=as_name(call.get("id")),
                 name=as_text(call.get("name")),
                 arguments=as_arguments(call.get("args")),
             )
-            for call in map(as_mapping, as_list(message.get("toolCalls")))
+            for call in map(as_mapping, calls)
         ],
         usage=_usage(as_mapping(message.get("tokens"))),
         model=as_name(message.get("model")),
@@ -230,6 +274,27 @@ def _results(message: dict[str, Any], latest: int) -> Iterator[Arrived]:
             text=text or as_text(call.get("resultDisplay")),
             error=None if status == "cancelled" else failed,
             detector=None if status == "cancelled" else "status",
+            transient=failed and is_transient(text),
+        )
+        yield Arrived(result=result, record=latest, latest=latest)
+
+
+def _parts(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """What the parts of a message's content hold of a kind."""
+    parts = [as_mapping(as_mapping(part).get(kind)) for part in as_list(message.get("content"))]
+    return [part for part in parts if part]
+
+
+def _answered(message: dict[str, Any], latest: int) -> Iterator[Arrived]:
+    """What came back of calls that stand among the parts of an answer's content."""
+    for answer in _parts(message, "functionResponse"):
+        failed = "error" in as_mapping(answer.get("response"))
+        text = _said({"functionResponse": answer})
+        result = ToolResult(
+            call_id=as_name(answer.get("id")),
+            text=text,
+            error=failed,
+            detector="status",
             transient=failed and is_transient(text),
         )
         yield Arrived(result=result, record=latest, latest=latest)
