@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,118 @@ def test_seconds_are_those_of_a_bare_answer(data: Path) -> None:
     assert [turn.seconds for turn in run.turns] == [None, None, None, 2.5]
 
 
+def exported(tmp_path: Path, *messages: dict[str, Any], **info: object) -> Path:
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps({"info": {"id": "ses_9", **info}, "messages": messages}))
+    return path
+
+
+def counted(**tokens: object) -> dict[str, object]:
+    cache = {"read": 0, "write": 0}
+    return {"input": 100, "output": 50, "reasoning": 0, "cache": cache, **tokens}
+
+
+def answer(*parts: dict[str, object], **info: object) -> dict[str, Any]:
+    return {"info": {"role": "assistant", "modelID": "acorn-5", **info}, "parts": list(parts)}
+
+
+def text(said: str) -> dict[str, object]:
+    return {"type": "text", "text": said}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "output"),
+    [
+        ({"total": 170, "reasoning": 20}, 70),
+        ({"total": 150, "reasoning": 20}, 50),
+        ({"reasoning": 20}, 50),
+        ({"reasoning": 80}, 130),
+    ],
+    ids=["apart", "within", "older", "more than output"],
+)
+def test_reasoning_is_a_part_of_output(
+    tokens: dict[str, object], output: int, tmp_path: Path
+) -> None:
+    """Whether a version counted reasoning within output or beside it shows in its total."""
+    finish = {"type": "step-finish", "tokens": counted(**tokens), "cost": 0.1}
+    (run,) = read(exported(tmp_path, answer(text("So."), finish)))
+    usage = run.turns[0].usage
+    assert usage
+    assert (usage.output, usage.reasoning) == (output, tokens["reasoning"])
+
+
+def test_zeros_are_no_usage(tmp_path: Path) -> None:
+    """An answer that was stopped has the zeros that it began with, which count nothing."""
+    zeros = counted(input=0, output=0)
+    (run,) = read(exported(tmp_path, answer(text("So"), tokens=zeros, cost=0)))
+    assert run.turns[0].usage is None
+    assert run.absent["context_tokens"]
+
+
+def failure(name: str) -> dict[str, object]:
+    return {"name": name, "data": {"message": "429 too many requests"}}
+
+
+def test_a_call_that_failed_is_an_event(tmp_path: Path) -> None:
+    """An answer of nothing but an error is no turn, and what it should have heard comes next."""
+    prompt = {"info": {"role": "user"}, "parts": [text("Go.")]}
+    failed = answer(tokens=counted(input=0, output=0), error=failure("APIError"))
+    (run,) = read(exported(tmp_path, prompt, failed, answer(text("So."))))
+    assert [(turn.text, [m.text for m in turn.before]) for turn in run.turns] == [("So.", ["Go."])]
+    assert [(e.kind, e.turn, e.detail["text"]) for e in run.events] == [
+        ("error", 1, "429 too many requests")
+    ]
+    assert run.exit_type is ExitType.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "exit_type", "kind"),
+    [
+        ("APIError", ExitType.CRASH, "error"),
+        ("MessageAbortedError", ExitType.USER_ABORT, "intervention"),
+        ("ContextOverflowError", ExitType.BUDGET, "limit"),
+        ("MessageOutputLengthError", ExitType.BUDGET, "limit"),
+    ],
+)
+def test_the_last_error_is_the_end(
+    name: str, exit_type: ExitType, kind: str, tmp_path: Path
+) -> None:
+    """Where nothing follows an error it ended the run, as one event after the last turn."""
+    (run,) = read(exported(tmp_path, answer(text("So")), answer(error=failure(name))))
+    assert (run.exit_type, run.exit_text, len(run.turns)) == (exit_type, name, 1)
+    assert [(e.kind, e.turn) for e in run.events] == [(kind, 2)]
+
+
+def test_a_retry_is_an_event_before_its_turn(tmp_path: Path) -> None:
+    """Each attempt that failed within an answer is told before the turn that came of it."""
+    retry = {"type": "retry", "attempt": 1, "error": failure("APIError")}
+    (run,) = read(exported(tmp_path, answer(text("One.")), answer(retry, text("Two."))))
+    assert [(e.kind, e.turn) for e in run.events] == [("error", 2)]
+
+
+def test_a_tool_that_the_user_stopped_did_not_fail(tmp_path: Path) -> None:
+    """A state of error that says it was interrupted is neither a failure nor a success."""
+    state = {
+        "status": "error",
+        "input": {"command": "make"},
+        "error": "Tool execution aborted",
+        "metadata": {"interrupted": True},
+    }
+    tool = {"type": "tool", "tool": "bash", "callID": "c1", "state": state}
+    (run,) = read(exported(tmp_path, answer(tool)))
+    (result,) = run.turns[0].tool_results
+    assert (result.text, result.error, result.detector) == ("Tool execution aborted", None, None)
+
+
+def test_costs_of_nothing_are_absent(tmp_path: Path) -> None:
+    """Under a subscription every cost is 0, and the session's own is no better."""
+    finish = {"type": "step-finish", "tokens": counted(), "cost": 0}
+    (run,) = read(exported(tmp_path, answer(text("So."), finish), cost=0))
+    assert run.turns[0].cost_usd is None
+    assert run.absent["cost_usd"]
+    assert run.totals is None
+
+
 @pytest.mark.corpus
 def test_real_session(corpus) -> None:
     """Calls, tokens and cost add up to what the session says of itself."""
@@ -91,3 +204,7 @@ def test_real_session(corpus) -> None:
     assert sum(u.output for u in usages) == info["tokens"]["output"]
     assert sum(u.cache_read for u in usages) == info["tokens"]["cache"]["read"]
     assert sum(u.cache_write for u in usages) == info["tokens"]["cache"]["write"]
+    assert sum(u.input_uncached for u in usages) == info["tokens"]["input"]
+    assert max(u.context_tokens for u in usages) == 152_957
+    results = [r for turn in run.turns for r in turn.tool_results]
+    assert (len(results), sum(r.error is True for r in results)) == (25, 0)

@@ -12,6 +12,7 @@ from typing import Any
 
 from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Totals, Turn, Usage
+from turncurve.model.run import EventKind
 from turncurve.readers._calls import CallDraft, turns_of
 from turncurve.readers._costs import UNPRICED, known_costs
 from turncurve.readers._items import as_list, as_mapping
@@ -33,6 +34,17 @@ from turncurve.readers.stream import json_document
 
 _START = re.compile(rb'\s*\{\s*"(?:info|messages)"\s*:')
 _SESSION = re.compile(rb'"id"\s*:\s*"ses_|"sessionID"\s*:\s*"ses_')
+
+_ENDS = {
+    "MessageAbortedError": ExitType.USER_ABORT,
+    "ContextOverflowError": ExitType.BUDGET,
+    "MessageOutputLengthError": ExitType.BUDGET,
+}
+_KINDS: dict[ExitType, EventKind] = {
+    ExitType.USER_ABORT: "intervention",
+    ExitType.BUDGET: "limit",
+    ExitType.CRASH: "error",
+}
 
 _ABSENT = {
     "quality": "opencode writes no score of a turn",
@@ -124,6 +136,7 @@ class _Session:
         self.exit_text: str | None = None
         self._before: list[Message] = []
         self._compacts = False
+        self._failed: Event | None = None
 
     def add(self, info: dict[str, Any], parts: list[Any], place: int) -> None:
         """Take up the next message."""
@@ -141,6 +154,9 @@ class _Session:
                 self._before.append(Message(role="user", text=text))
 
     def _answer(self, info: dict[str, Any], parts: list[Any], place: int) -> None:
+        if self._failed is not None:
+            self.events.append(self._failed)
+            self._failed = None
         steps = _steps(parts)
         for step in steps:
             self._step(info, step, f"messages[{place}]", is_alone=len(steps) == 1)
@@ -153,8 +169,7 @@ class _Session:
     def _step(
         self, info: dict[str, Any], parts: list[dict[str, Any]], record: str, *, is_alone: bool
     ) -> None:
-        draft = CallDraft(record=record, before=tuple(self._before), model=_model(info))
-        self._before = []
+        draft = CallDraft(record=record, model=_model(info))
         self.drafts.append(draft)
         has_tool = False
         for part in parts:
@@ -167,6 +182,9 @@ class _Session:
             elif kind == "step-finish":
                 draft.usage = _usage(as_mapping(part.get("tokens")))
                 draft.cost_usd = _cost(part.get("cost"))
+            elif kind == "retry":
+                detail = {"error": as_text(_message(part))}
+                self.events.append(Event(kind="error", turn=len(self.drafts), detail=detail))
         time = as_mapping(info.get("time"))
         if is_alone:
             draft.usage = draft.usage or _usage(as_mapping(info.get("tokens")))
@@ -174,8 +192,14 @@ class _Session:
                 draft.cost_usd = _cost(info.get("cost"))
             draft.started_at = parse_time(time.get("created"))
             ended = parse_time(time.get("completed"))
-            if not has_tool and ended is not None and draft.started_at is not None:
-                draft.seconds = max(ended - draft.started_at, 0.0)
+            began = draft.started_at
+            if not has_tool and ended is not None and began is not None and ended >= began:
+                draft.seconds = ended - began
+        if info.get("error") and not (draft.texts or draft.tool_calls or draft.usage):
+            # Its error is told; a call that came to nothing else is no turn.
+            self.drafts.pop()
+        else:
+            draft.before, self._before = tuple(self._before), []
 
     def _tool(self, draft: CallDraft, part: dict[str, Any]) -> None:
         state, call_id = as_mapping(part.get("state")), as_name(part.get("callID"))
@@ -187,29 +211,34 @@ class _Session:
         if status not in ("completed", "error"):
             return
         failed = status == "error"
+        was_stopped = failed and as_mapping(state.get("metadata")).get("interrupted") is True
         text = as_text(state.get("error" if failed else "output"))
         result = ToolResult(
             call_id=call_id,
             text=text,
-            error=failed,
-            detector="status",
+            error=None if was_stopped else failed,
+            detector=None if was_stopped else "status",
             transient=failed and is_transient(text),
         )
         latest = len(self.drafts) - 1
         self.arrived.append(Arrived(result=result, record=latest, latest=latest))
 
     def _end(self, info: dict[str, Any]) -> None:
-        """How the session ended, by its last answer."""
+        """How the session ended, if this answer is its last; else what happened after it."""
         error = as_mapping(info.get("error"))
         name = as_name(error.get("name"))
         self.exit_text = name or as_name(info.get("finish"))
         self.exit_type = ExitType.UNKNOWN
         if name is not None:
-            aborted = name == "MessageAbortedError"
-            self.exit_type = ExitType.USER_ABORT if aborted else ExitType.CRASH
-            text = as_text(as_mapping(error.get("data")).get("message"))
-            detail = {"error": name, "text": text}
-            self.events.append(Event(kind="error", turn=len(self.drafts) + 1, detail=detail))
+            self.exit_type = _ENDS.get(name, ExitType.CRASH)
+            detail = {"error": name, "text": as_text(_message(info))}
+            turn = len(self.drafts) + 1
+            self._failed = Event(kind=_KINDS[self.exit_type], turn=turn, detail=detail)
+
+
+def _message(given: dict[str, Any]) -> object:
+    """What the error of a message or a part says."""
+    return as_mapping(as_mapping(given.get("error")).get("data")).get("message")
 
 
 def _steps(parts: list[Any]) -> list[list[dict[str, Any]]]:
@@ -232,17 +261,23 @@ def _cost(given: object) -> float | None:
 
 
 def _usage(tokens: dict[str, Any]) -> Usage | None:
-    """Usage that counts cached input and reasoning apart from input and output."""
+    """Usage that counts cached input apart; None for the zeros that an answer begins with."""
     cache = as_mapping(tokens.get("cache"))
     reasoning, output = as_count(tokens.get("reasoning")), as_count(tokens.get("output"))
     given = as_count(tokens.get("input"))
-    if given is None and output is None:
+    read, write = as_count(cache.get("read")), as_count(cache.get("write"))
+    if not any((given, output, reasoning, read, write)):
         return None
+    if output is not None and reasoning:
+        said = (given or 0) + (read or 0) + (write or 0) + output
+        # Older versions counted reasoning within output: the total tells, and they gave none.
+        is_within = as_count(tokens.get("total")) in (None, said) and output >= reasoning
+        output += 0 if is_within else reasoning
     return Usage(
         input_uncached=given,
-        cache_read=as_count(cache.get("read")),
-        cache_write=as_count(cache.get("write")),
-        output=None if output is None else output + (reasoning or 0),
+        cache_read=read,
+        cache_write=write,
+        output=output,
         reasoning=reasoning,
     )
 
