@@ -6,8 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from turncurve.model import Turn
+from turncurve.readers._calls import CallDraft
 
 UNPRICED = "every cost is 0 beside real tokens: the price was not known, so cost is absent"
+
+
+def drop_unknown_costs(drafts: Sequence[CallDraft]) -> bool:
+    """Take the costs off the drafts if all are 0 beside tokens; whether they were kept."""
+    costs = [draft.cost_usd for draft in drafts if draft.cost_usd is not None]
+    if not costs or any(costs) or not any(draft.usage for draft in drafts):
+        return True
+    for draft in drafts:
+        draft.cost_usd = None
+    return False
 
 
 def known_costs(turns: Sequence[Turn]) -> tuple[tuple[Turn, ...], bool]:

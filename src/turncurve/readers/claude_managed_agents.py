@@ -72,7 +72,8 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
         kind = as_text(event.get("type"))
         if kind == "session.status_running" and session.was_interrupted:
             threads[None].add_event("intervention", {"event": "user.interrupt"})
-        session.take(kind, event)
+        if kind.startswith(_OF_SESSION):
+            session.take(kind, event)
         if kind in _RESULTS:
             # A result does not name its thread, nor do those that a user gives.
             key = thread_of_call.get(_call_of(event) or "")
@@ -89,6 +90,7 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
 
 
 _THREADED = ("agent", "span.")
+_OF_SESSION = ("session.", "span.outcome_evaluation_end", "user.interrupt")
 
 
 def _events(path: Path, on_problem: OnProblem) -> Iterator[tuple[int, dict[str, Any]]]:

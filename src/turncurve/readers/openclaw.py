@@ -6,7 +6,7 @@ Entry types are those of pi's session format, versions 1 to 3.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Usage
 from turncurve.model.run import EventKind
 from turncurve.readers._calls import CallDraft, turns_of
-from turncurve.readers._costs import UNPRICED, known_costs
+from turncurve.readers._costs import UNPRICED, drop_unknown_costs
 from turncurve.readers._items import as_list, as_mapping
 from turncurve.readers._models import most_used_model
 from turncurve.readers._outcomes import exit_events
@@ -168,10 +168,6 @@ class _Branch:
         self._failed: Event | None = None
         self._before: list[Message] = []
         self._turns_at: dict[str, int] = {}
-        self._roles: dict[str, Callable[[dict[str, Any], str | int], None]] = {
-            "assistant": self._answer,
-            "toolResult": self._result,
-        }
 
     def turns_up_to(self, entry: str | None) -> int:
         """How many turns the run had at an entry of it."""
@@ -179,21 +175,26 @@ class _Branch:
 
     def take(self, line: dict[str, Any], entry: str | None, number: int) -> None:
         """Take up the next entry."""
-        kind, message = line.get("type"), as_mapping(line.get("message"))
+        kind = line.get("type")
         if kind == "message":
-            time = parse_time(message.get("timestamp")) or parse_time(line.get("timestamp"))
-            take = self._roles.get(as_text(message.get("role")), self._heard)
-            take({**message, "timestamp": time}, number)
+            message = as_mapping(line.get("message"))
+            role = message.get("role")
+            if role == "assistant":
+                self._answer(message, line.get("timestamp"), number)
+            elif role == "toolResult":
+                self._result(message, number)
+            else:
+                self._heard(message)
         elif kind == "compaction":
             detail = {"tokens_before": as_count(line.get("tokensBefore"))}
             turn = self.first + len(self.drafts)
             self.events.append(Event(kind="compaction", turn=turn, detail=detail))
         elif kind in ("custom_message", "branch_summary"):
-            self._heard({"content": line.get("content") or line.get("summary")}, number)
+            self._heard({"content": line.get("content") or line.get("summary")})
         if entry is not None:
             self._turns_at[entry] = self.first - 1 + len(self.drafts)
 
-    def _answer(self, message: dict[str, Any], number: str | int) -> None:
+    def _answer(self, message: dict[str, Any], written_at: object, number: int) -> None:
         model = as_name(message.get("model"))
         if model in _WRITTEN_BY_GATEWAY and message.get("provider") == "openclaw":
             self.n_written_by_gateway += 1
@@ -207,7 +208,7 @@ class _Branch:
             usage=_usage(usage),
             cost_usd=_cost(usage),
             model=model,
-            started_at=message["timestamp"],
+            started_at=parse_time(message.get("timestamp")) or parse_time(written_at),
         )
         for part in map(as_mapping, as_list(message.get("content"))):
             if part.get("type") == "text":
@@ -222,7 +223,7 @@ class _Branch:
         if isinstance(message.get("content"), str):
             draft.texts.append(message["content"])
         self.stop = as_name(message.get("stopReason"))
-        self.failure = as_text(message.get("errorMessage"))
+        self.failure = as_name(message.get("errorMessage")) or ""
         if self.stop in _FAILED and not (draft.texts or draft.tool_calls or draft.usage):
             # The last one is told by the run's exit; one that was tried again, as an event.
             detail = {"error": self.failure or self.stop}
@@ -232,7 +233,7 @@ class _Branch:
         draft.before, self._before = tuple(self._before), []
         self.drafts.append(draft)
 
-    def _result(self, message: dict[str, Any], number: str | int) -> None:
+    def _result(self, message: dict[str, Any], number: int) -> None:
         text, failed = as_text(message.get("content")), message.get("isError")
         known = isinstance(failed, bool)
         result = ToolResult(
@@ -243,10 +244,9 @@ class _Branch:
             transient=failed is True and is_transient(text),
         )
         latest = len(self.drafts) - 1
-        self.arrived.append(Arrived(result=result, record=int(number), latest=latest))
+        self.arrived.append(Arrived(result=result, record=number, latest=latest))
 
-    def _heard(self, message: dict[str, Any], number: str | int) -> None:
-        del number
+    def _heard(self, message: dict[str, Any]) -> None:
         text = as_text(message.get("content")) or as_text(message.get("output"))
         self._before.append(Message(role="user", text=text))
 
@@ -271,10 +271,10 @@ def _cost(usage: dict[str, Any]) -> float | None:
 def _run(
     thread: _Branch, session: _Session, branch: str | None, path: Path, on_problem: OnProblem
 ) -> Run:
+    is_priced = drop_unknown_costs(thread.drafts)
     turns = turns_of(
         thread.drafts, thread.arrived, path=path, on_problem=on_problem, first=thread.first
     )
-    turns, is_priced = known_costs(turns)
     run_id = session.id or path.name.split(".")[0]
     parent = session.parent or _spawned_by(path, run_id) if branch is None else run_id
     last = thread.first + len(turns)

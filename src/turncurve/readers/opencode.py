@@ -14,7 +14,7 @@ from turncurve.errors import ReadError
 from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Totals, Turn, Usage
 from turncurve.model.run import EventKind
 from turncurve.readers._calls import CallDraft, turns_of
-from turncurve.readers._costs import UNPRICED, known_costs
+from turncurve.readers._costs import UNPRICED, drop_unknown_costs
 from turncurve.readers._items import as_list, as_mapping
 from turncurve.readers._models import most_used_model
 from turncurve.readers._outcomes import exit_events
@@ -90,8 +90,8 @@ def _run(document: dict[str, Any], path: Path, on_problem: OnProblem) -> Run:
             reason = f"wanted a message with info and parts, got {type(message).__name__}"
             fix, record = "the session was read without it", f"messages[{place}]"
             on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
+    is_priced = drop_unknown_costs(session.drafts)
     turns = turns_of(session.drafts, session.arrived, path=path, on_problem=on_problem)
-    turns, is_priced = known_costs(turns)
     parent, agent = as_name(info.get("parentID")), as_name(info.get("agent"))
     last = len(turns)
     return Run(
