@@ -1,15 +1,16 @@
-"""OpenTelemetry traces, and TRAIL's annotated ones, to runs."""
+"""OpenTelemetry traces to runs: the fixtures, and real exports."""
 
 from __future__ import annotations
 
 import base64
 import json
 import random
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from turncurve.errors import ReadError
 from turncurve.ingest import read_table
 from turncurve.model import Run
 from turncurve.readers import READERS
@@ -161,11 +162,33 @@ class TestConsoleExporter:
     @pytest.mark.corpus
     def test_real_traces(self, corpus) -> None:
         """387 printed spans are 199; 34 model calls in 11 of 22 traces used 7,309 tokens."""
-        runs = read(corpus("otel_genai/console-exporter-traces.jsonl"))
+        path = corpus("otel_genai/console-exporter-traces.jsonl")
+        printed, text, at = list[Any](), path.read_text(encoding="utf-8"), 0
+        while at < len(text.rstrip()):
+            one, at = json.JSONDecoder().raw_decode(
+                text, at + len(text[at:]) - len(text[at:].lstrip())
+            )
+            printed.append(one)
+        kinds = Counter(one["attributes"].get("gen_ai.operation.name") for one in printed)
+        assert (kinds["chat"], kinds["execute_tool"], kinds["invoke_agent"]) == (68, 22, 44)
+        assert len({one["context"]["trace_id"] for one in printed}) == 22
+        ended = {one["context"]["span_id"]: one for one in printed if one["end_time"]}
+        assert (len(printed), len({one["context"]["span_id"] for one in printed})) == (387, 199)
+        chats = [
+            one["attributes"]
+            for one in ended.values()
+            if one["attributes"].get("gen_ai.operation.name") == "chat"
+        ]
+        expected = tuple(
+            sum(one[f"gen_ai.usage.{side}_tokens"] for one in chats) for side in ("input", "output")
+        )
+        runs = read(path)
         turns = [turn for run in runs for turn in run.turns]
-        assert (len(runs), len(turns)) == (11, 34)
+        assert (len(runs), len(turns), len(chats)) == (11, 34, 34)
         assert sum(len(turn.tool_results) for turn in turns) == 11
+        assert totals(runs) == expected
         assert totals(runs)[0] == 7_309
+        assert all(run.totals is None for run in runs)
 
     @pytest.mark.corpus
     @pytest.mark.parametrize(
@@ -182,51 +205,3 @@ class TestConsoleExporter:
         found = read(corpus(f"fixtures_agentpile/formats/otlp/{name}"))
         assert [len(run.turns) for run in found] == runs
         assert totals(found) == tokens
-
-
-class TestTrail:
-    def test_nested_spans_are_turns(self, data: Path) -> None:
-        """Model calls within the tree are turns; numbers written as text count."""
-        (run,) = read(data / "trail/trace.json", "trail")
-        assert [turn.text for turn in run.turns] == ["I plan.", "I act.", "Done."]
-        assert totals([run]) == (1800, 90)
-        assert [turn.seconds for turn in run.turns] == pytest.approx([1.5] * 3)
-
-    def test_annotated_errors(self, data: Path) -> None:
-        """The turn whose tool was marked has error 1, every other turn 0."""
-        (run,) = read(data / "trail/trace.json", "trail")
-        assert [turn.values["error"] for turn in run.turns] == [0, 1, 0]
-        assert run.turns[1].tool_results[0].error is True
-        assert run.score == 3.5
-
-    def test_without_an_annotation_errors_are_not_known(self, data: Path, tmp_path: Path) -> None:
-        """No annotation is not an annotation without errors."""
-        path = tmp_path / "trace.json"
-        path.write_bytes((data / "trail/trace.json").read_bytes())
-        (run,) = read(path, "trail")
-        assert all("error" not in turn.values for turn in run.turns)
-        assert "error" in run.absent
-
-    def test_an_error_at_no_span_is_told(self, data: Path, tmp_path: Path) -> None:
-        """A location that the trace does not hold is a problem, and the others count."""
-        (tmp_path / "trace.json").write_bytes((data / "trail/trace.json").read_bytes())
-        annotation = json.loads((data / "trail/annot.json").read_text())
-        annotation["errors"].append({"category": "Other", "location": "f" * 16})
-        del annotation["trace_id"]
-        (tmp_path / "annot.json").write_text(json.dumps(annotation))
-        told: list[ReadError] = []
-        (run,) = READERS["trail"].read(tmp_path / "trace.json", told.append)
-        assert [(problem.record, problem.kept) for problem in told] == [("errors[1]", True)]
-        assert sum(turn.values["error"] for turn in run.turns) == 1
-
-    @pytest.mark.corpus
-    def test_real_traces(self, corpus) -> None:
-        """4 and 9 model calls with the tokens of their spans; errors of each are at turns."""
-        folder = corpus("trail")
-        told: list[ReadError] = []
-        for name, n_turns, tokens in (("trace", 4, 6_609), ("swe_trace", 9, 74_015)):
-            (run,) = READERS["trail"].read(folder / f"{name}.json", told.append)
-            assert len(run.turns) == n_turns
-            assert totals([run])[0] == tokens
-            assert sum(turn.values["error"] for turn in run.turns) > 0
-        assert told == []

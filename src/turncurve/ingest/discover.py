@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from glob import glob, has_magic
 from pathlib import Path
 
@@ -155,7 +154,7 @@ def recognises(reader: Reader, path: Path) -> bool:
 
 def is_companion(path: Path, readers: Iterable[Reader]) -> bool:
     """Whether one of the readers consults such a file beside a trace."""
-    return any(fnmatch(path.name, pattern) for reader in readers for pattern in reader.companions)
+    return any(path.match(pattern) for reader in readers for pattern in reader.companions)
 
 
 def _expand(given: str | Path) -> list[Path]:

@@ -28,7 +28,7 @@ class Reader:
         read: Generator of the runs of one file, one at a time, in bounded memory. Each bad record
             goes to `on_problem`; the others are still read.
         companions: Names of files that this reader consults beside a trace (outcomes, say); a walk
-            does not list them as unknown. Shell patterns.
+            does not list them as unknown. Shell patterns of the name, or of folder and name.
         joins_files: Whether a run may be spread over files of one folder, or belong to one in
             another file there: the reader of one then looks into others of the same ending.
         near_miss: What a file lacks that is nearly of this format, in words, or None; asked of the
