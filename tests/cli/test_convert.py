@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from turncurve.cli.convert_files import file_name
-from turncurve.ingest import import_files, iter_runs, read_table
-from turncurve.model import Run
+from turncurve.ingest import import_files, read_table
+from turncurve.table import TurnTable
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-SOURCES = [DATA / name for name in ("claude_code", "otel", "tau2", "opencode", "graded")]
+SOURCES = sorted(path for path in DATA.iterdir() if path.is_dir())
+"""Every format's fixtures."""
 
 
 def convert(*words: object) -> subprocess.CompletedProcess[str]:
@@ -28,63 +29,64 @@ def convert(*words: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+NOT_IN_TURNS = {
+    *("n_actions", "n_actions_counted"),  # several calls of a turn are one action
+    *("n_actions_with_result", "repeated_result"),
+}
+"""Columns that a record of a turn has no place for, as the docs say."""
+
+
+def by_run(table: TurnTable) -> dict[str, tuple[int, slice]]:
+    """Position and rows of each run that has a turn, by its id."""
+    ends = zip(table.runs.id.tolist(), table.offsets[:-1], table.offsets[1:], strict=True)
+    return {
+        run: (position, slice(start, stop))
+        for position, (run, start, stop) in enumerate(ends)
+        if stop > start
+    }
+
+
+def same_columns(before: TurnTable, after: TurnTable, *, apart: set[str], runs: set[str]) -> None:
+    rows, again = by_run(before), by_run(after)
+    assert set(before.columns) == set(after.columns)
+    for name in set(before.columns) - apart:
+        for run in runs:
+            np.testing.assert_allclose(
+                after.columns[name][again[run][1]],
+                before.columns[name][rows[run][1]],
+                rtol=1e-9,
+                err_msg=f"{name} of {run}",
+            )
+
+
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_turns_read_back_as_the_same_columns(tmp_path: Path, ending: str) -> None:
-    """Every observed signal of every turn comes back, and each run with its id and trial."""
+    """Of every format's fixtures every signal comes back, but for those of actions' results."""
     target = tmp_path / f"all.{ending}"
     done = convert(*SOURCES, "--to", "turns", "-o", target)
     assert done.returncode == 0, done.stderr
-    before, after = read_table(SOURCES).table, read_table([target]).table
-    with_turns = [i for i, n in enumerate(before.runs.n_turns) if n]
-    assert after.runs.id.tolist() == before.runs.id[with_turns].tolist()
-    np.testing.assert_array_equal(after.turn, before.turn)
-    kept = {n for n in before.columns if not np.isnan(before.columns[n]).all()}
-    for name in kept & {
-        *("quality", "error", "context_tokens", "cached_input_tokens", "output_tokens"),
-        *("cost_usd", "started_at", "seconds", "n_tool_calls", "n_tool_errors", "tool_error"),
-        "repeated_action",
-    }:
-        np.testing.assert_allclose(
-            after.columns[name], before.columns[name], rtol=1e-9, err_msg=name
-        )
+    before, after = read_table(SOURCES).table, read_table([target])
+    assert after.problems == ()
+    assert set(by_run(after.table)) == set(by_run(before))
+    passing = {"demo__product-2"}  # its one repeat is a retry after a passing error
+    runs = set(by_run(before)) - passing
+    same_columns(before, after.table, apart=NOT_IN_TURNS, runs=runs)
 
 
-def whole(run: Run) -> list[tuple[object, ...]]:
-    """What a turn holds that ATIF has a place for."""
-    return [
-        (
-            turn.text,
-            turn.usage,
-            turn.cost_usd,
-            turn.model,
-            turn.started_at and round(turn.started_at, 5),
-            [(call.id, call.name, call.arguments) for call in turn.tool_calls],
-            [(result.call_id, result.text, result.error) for result in turn.tool_results],
-        )
-        for turn in run.turns
-    ]
-
-
-@pytest.mark.parametrize("source", ["claude_code", "otel", "opencode", "claude_managed_agents"])
-def test_atif_reads_back_as_the_same_turns(tmp_path: Path, source: str) -> None:
-    """Texts, tools, results, usage, cost, times and compactions are the same after a round trip."""
-    done = convert(DATA / source, "--to", "atif", "-o", tmp_path / "out")
+def test_atif_reads_back_as_the_same_table(tmp_path: Path) -> None:
+    """Of every format's fixtures every signal of every turn, and what is known of every run."""
+    done = convert(*SOURCES, "--to", "atif", "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    before = {run.id: run for run in iter_runs([DATA / source]) if run.turns}
-    after = {run.id: run for run in iter_runs([tmp_path / "out"]) if run.turns}
-    assert set(after) == set(before)
-    for name, run in before.items():
-        ours, theirs = whole(after[name]), whole(run)
-        for mine, given in zip(ours, theirs, strict=True):
-            assert mine[:2] == given[:2]
-            assert mine[2] == pytest.approx(given[2])
-            assert mine[3:5] == given[3:5]
-            assert mine[5] == given[5]
-            assert [r for r in mine[6] if r[2] is not None] == [
-                r for r in given[6] if r[2] is not None
-            ]
-        compactions = [e.turn for e in run.events if e.kind == "compaction"]
-        assert [e.turn for e in after[name].events if e.kind == "compaction"] == compactions
+    before, after = read_table(SOURCES).table, read_table([tmp_path / "out"])
+    assert after.problems == ()
+    assert sorted(after.table.runs.id) == sorted(before.runs.id)
+    same_columns(before, after.table, apart=set(), runs=set(by_run(before)))
+    position = {name: i for i, name in enumerate(after.table.runs.id.tolist())}
+    order = [position[name] for name in before.runs.id.tolist()]
+    for field in ("scenario", "trial", "condition", "parent", "success", "exit_type", "model"):
+        theirs = np.asarray(getattr(after.table.runs, field))[order].tolist()
+        ours = np.asarray(getattr(before.runs, field)).tolist()
+        assert [*map(str, theirs)] == [*map(str, ours)], field  # NaN is not equal to itself
 
 
 def test_atif_is_valid_and_holds_the_signals(tmp_path: Path) -> None:
@@ -156,6 +158,67 @@ def test_a_store_converts_as_its_files_do(tmp_path: Path) -> None:
     convert(tmp_path / "in", "--to", "turns", "-o", tmp_path / "a.jsonl")
     convert(tmp_path / "store", "--to", "turns", "-o", tmp_path / "b.jsonl")
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+def test_losses_are_counted(tmp_path: Path) -> None:
+    """How many runs lose what is said on stderr, and only runs with a record count as written."""
+    done = convert(
+        DATA / "terminal_bench", DATA / "tau2", "--to", "turns", "-o", tmp_path / "t.csv"
+    )
+    table = read_table([DATA / "terminal_bench", DATA / "tau2"]).table
+    n_empty = int((table.runs.n_turns == 0).sum())
+    assert n_empty > 1
+    assert f"{n_empty} runs have no turn, and so no record" in done.stderr
+    assert f"wrote {table.n_runs - n_empty} runs" in done.stderr
+
+
+def test_a_run_that_went_is_told(tmp_path: Path) -> None:
+    """A store whose file is gone gives no text: its runs are counted, and --strict fails."""
+    shutil.copytree(DATA / "claude_code", tmp_path / "in")
+    import_files([tmp_path / "in"], tmp_path / "store")
+    shutil.rmtree(tmp_path / "in")
+    words = (tmp_path / "store", "--to", "turns", "-o", tmp_path / "t.jsonl")
+    done = convert(*words)
+    n_runs = read_table([tmp_path / "store"]).table.n_runs
+    assert done.returncode == 0
+    assert f"left out {n_runs} runs" in done.stderr
+    assert "wrote 0 runs" in done.stderr
+    assert convert(*words, "--strict").returncode == 2
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
+    """The file that is read, and the folder of it, are refused and stay as they were."""
+    source = tmp_path / "t.jsonl"
+    shutil.copyfile(DATA / "turns" / "compacted.jsonl", source)
+    for words in (["turns", "-o", source], ["atif", "-o", tmp_path]):
+        done = convert(tmp_path, "--to", *words)
+        assert done.returncode == 2
+        assert "it is read, or holds files that are" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"]
+    assert source.read_bytes() == (DATA / "turns" / "compacted.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["turns", "otel-events"])
+def test_standard_output_takes_what_a_file_does(tmp_path: Path, form: str) -> None:
+    """`-o -` gives the same lines."""
+    convert(DATA / "otel", "--to", form, "-o", tmp_path / "a.jsonl")
+    done = convert(DATA / "otel", "--to", form, "-o", "-")
+    assert done.stdout == (tmp_path / "a.jsonl").read_text()
+    assert done.stdout.endswith("}\n")
+
+
+def test_long_runs_are_many_requests(tmp_path: Path) -> None:
+    """No request holds many more than a thousand events, and none is lost or doubled."""
+    rows = [{"run": "r", "turn": n, "quality": 1.0, "cost_usd": 0.5} for n in range(1, 2001)]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    convert(tmp_path / "t.jsonl", "--to", "otel-events", "-o", tmp_path / "e.jsonl")
+    lines = (tmp_path / "e.jsonl").read_text().splitlines()
+    sizes = [line.count("gen_ai.evaluation.result") for line in lines]
+    assert len(sizes) > 2
+    assert max(sizes) < 1_100
+    named = [attributes(record) for record in events(tmp_path / "e.jsonl")]
+    quality = [a["turncurve.turn"] for a in named if a["gen_ai.evaluation.name"] == "quality"]
+    assert quality == [str(n) for n in range(1, 2001)]
 
 
 def test_ids_are_no_paths() -> None:

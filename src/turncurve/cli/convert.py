@@ -28,7 +28,8 @@ from turncurve.cli.options import Reading, reading_options
     required=True,
     metavar="TARGET",
     type=click.Path(path_type=Path),
-    help="The file to write; for atif the folder, made where there is none.",
+    help="The file to write, or - for standard output (turns as JSON lines); for atif the folder, "
+    "made where there is none.",
 )
 @reading_options
 def convert(paths: Sequence[str], form: str, target: Path, reading: Reading) -> None:
@@ -42,6 +43,6 @@ def convert(paths: Sequence[str], form: str, target: Path, reading: Reading) -> 
     """
     from turncurve.cli.convert_files import convert_files  # noqa: PLC0415 -- --help is light
 
-    n_problems = convert_files(paths, form, target, reading)
-    if reading.strict and n_problems:
+    n_lost = convert_files(paths, form, target, reading)
+    if reading.strict and n_lost:
         click.get_current_context().exit(2)

@@ -68,7 +68,8 @@ def read_again(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
     A file behind a store that is gone or has changed is told on stderr.
     """
     told = list[ReadError]()
-    yield from iter_runs(paths, options=_options(reading), on_problem=told.append)
+    with ProgressBar("writing", Console(stderr=True, quiet=reading.quiet)) as bar:
+        yield from iter_runs(paths, options=_options(reading), on_problem=told.append, progress=bar)
     if not reading.quiet:
         tell_problems([one for one in told if isinstance(one, TextGoneError)], ())
 

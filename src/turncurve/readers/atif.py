@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from turncurve.errors import ReadError
+from turncurve.errors import InvariantError, ReadError
 from turncurve.model import (
     Event,
     ExitType,
@@ -31,6 +31,18 @@ from turncurve.readers._models import most_used_model
 from turncurve.readers._outcomes import exit_events
 from turncurve.readers._talk import Talk
 from turncurve.readers.absent import absent_signals
+from turncurve.readers.atif_extras import (
+    TurnExtra,
+    call_as_written,
+    call_extra,
+    extra_of,
+    result_as_written,
+    result_extra,
+    run_as_written,
+    run_extra,
+    turn_extra,
+    turns_as_written,
+)
 from turncurve.readers.base import OnProblem, Reader
 from turncurve.readers.fields import (
     as_arguments,
@@ -43,6 +55,8 @@ from turncurve.readers.fields import (
     parse_time,
 )
 from turncurve.readers.stream import head, json_document, json_objects
+
+T = TypeVar("T")
 
 _START = re.compile(rb"\s*\{")
 _VERSION = re.compile(rb'"schema_version"\s*:\s*"ATIF-v')
@@ -127,7 +141,7 @@ def _run(
     parent = parent_of(path) if isinstance(where, int | None) else None
     agent = as_mapping(trajectory.get("agent"))
     exit_ = outcome.exit_type or ExitType.finished(outcome.success)
-    return Run(
+    run = Run(
         id=run_id,
         turns=turns,
         format="atif",
@@ -146,6 +160,13 @@ def _run(
         absent=absent_signals(turns, _ABSENT),
         notes=tuple(_notes(trajectory, steps)),
     )
+    own = extra_of(trajectory)
+    try:
+        return run if own is None else run_as_written(run, run_extra(own))
+    except InvariantError as problem:
+        fix = "the trajectory was read without it"
+        on_problem(ReadError(path, str(problem), record=where, fix=fix, kept=True))
+        return run
 
 
 def _id(trajectory: dict[str, Any]) -> str | None:
@@ -209,6 +230,7 @@ class _Steps:
         self.notes: list[str] = []
         self._talk = Talk()
         self._compacted_at: list[int] = []
+        self._own: list[TurnExtra | None] = []
         self._path = path
         self._on_problem = on_problem
 
@@ -217,9 +239,8 @@ class _Steps:
         for place, step in enumerate(steps):
             record = f"{where}[{place}]"
             if not isinstance(step, dict):
-                reason = f"wanted a step with a source and message, got {type(step).__name__}"
-                fix = "the trajectory was read without it"
-                self._on_problem(ReadError(self._path, reason, record=record, fix=fix, kept=True))
+                got = type(step).__name__
+                self._tell(f"wanted a step with a source and message, got {got}", record)
             elif step.get("is_copied_context") is True:
                 self.n_copied += 1
             else:
@@ -233,7 +254,8 @@ class _Steps:
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns of all steps."""
-        return self._talk.end()[0]
+        turns = self._talk.end()[0]
+        return turns_as_written(turns, self._own) if any(self._own) else turns
 
     def events(self, n_turns: int) -> tuple[Event, ...]:
         """The compactions; call after `turns`."""
@@ -244,6 +266,8 @@ class _Steps:
     def _take(self, step: dict[str, Any], record: str) -> None:
         if _is_compaction(step):
             self.compacted()
+            if extra_of(step) is not None:  # written for the event alone; no model heard it
+                return
         n_calls = as_count(step.get("llm_call_count"))
         if step.get("source") != "agent" or n_calls == 0:
             is_user = step.get("source") == "user"
@@ -254,15 +278,40 @@ class _Steps:
         cost = as_float(metrics.get("cost_usd"))
         self._talk.answer(
             text=as_text(step.get("message")),
-            tool_calls=tuple(_calls(step)),
+            tool_calls=tuple(self._call(call, record) for call in as_list(step.get("tool_calls"))),
             usage=_usage(metrics),
             cost_usd=cost if cost is not None and cost >= 0 else None,
             model=as_name(step.get("model_name")),
             started_at=parse_time(step.get("timestamp")),
             record=record,
         )
+        self._own.append(self._taken(step, turn_extra, record))
         for result in as_list(as_mapping(step.get("observation")).get("results")):
-            self._talk.result(_result(as_mapping(result)))
+            self._talk.result(self._result(as_mapping(result), record))
+
+    def _call(self, given: object, record: str) -> ToolCall:
+        call = _call(as_mapping(given))
+        own = self._taken(as_mapping(given), call_extra, record)
+        return call if own is None else call_as_written(call, own)
+
+    def _result(self, given: dict[str, Any], record: str) -> ToolResult:
+        result = _result(given)
+        own = self._taken(given, result_extra, record)
+        return result if own is None else result_as_written(result, own)
+
+    def _taken(
+        self, holder: dict[str, Any], take: Callable[[Mapping[str, Any]], T], record: str
+    ) -> T | None:
+        own = extra_of(holder)
+        try:
+            return None if own is None else take(own)
+        except InvariantError as problem:
+            self._tell(str(problem), record)
+            return None
+
+    def _tell(self, reason: str, record: str) -> None:
+        fix = "the trajectory was read without it"
+        self._on_problem(ReadError(self._path, reason, record=record, fix=fix, kept=True))
 
 
 def _is_compaction(step: dict[str, Any]) -> bool:
@@ -278,13 +327,12 @@ def _is_compaction(step: dict[str, Any]) -> bool:
     )
 
 
-def _calls(step: dict[str, Any]) -> Iterator[ToolCall]:
-    for call in map(as_mapping, as_list(step.get("tool_calls"))):
-        yield ToolCall(
-            id=as_name(call.get("tool_call_id")),
-            name=as_text(call.get("function_name")),
-            arguments=as_arguments(call.get("arguments")),
-        )
+def _call(given: dict[str, Any]) -> ToolCall:
+    return ToolCall(
+        id=as_name(given.get("tool_call_id")),
+        name=as_text(given.get("function_name")),
+        arguments=as_arguments(given.get("arguments")),
+    )
 
 
 def _usage(metrics: dict[str, Any]) -> Usage | None:

@@ -72,7 +72,7 @@ def phase_explore(run: Run) -> FloatArray:
     A turn acts if any of its actions does; it explores if none acts and one is known to look.
     Shell commands are told apart by their heads, other tools by name and then by their verb.
     """
-    return per_turn(_share(_turn_phase(turn)) for turn in run.turns)
+    return per_turn(turn_phase(turn) for turn in run.turns)
 
 
 def phase_known(table: TurnTable) -> FloatArray:
@@ -118,6 +118,11 @@ def _turn_phase(turn: Turn) -> Phase | None:
     else:
         return None
     return "act" if "act" in phases else "explore" if "explore" in phases else None
+
+
+def turn_phase(turn: Turn) -> float | None:
+    """`phase_explore` of one turn; None where it is not known."""
+    return _share(_turn_phase(turn))
 
 
 def action_phase(action: str) -> float | None:

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from turncurve.model import Run, Turn
+from turncurve.report.figures import counted
 from turncurve.signals import SIGNALS
 from turncurve.signals.action_key import canonical_action
+from turncurve.signals.phase import action_phase, turn_phase
 from turncurve.table import TurnTable
 
 NAMES = ("run", "condition", "scenario", "trial", "success", "turn", "action")
 
-LOSSES = (
-    "records of turns hold numbers: no text, and of several calls one joint action",
-    "sub-agents' runs stand beside the others: the format has no parent",
-)
+LOSS = "records of turns hold numbers: no text"
 
 
 def columns_of(table: TurnTable) -> tuple[str, ...]:
@@ -56,8 +55,31 @@ def _is_derived(name: str) -> bool:
     return name in SIGNALS and SIGNALS[name].derive is not None and name != "tool_error"
 
 
+def losses(run: Run) -> Iterator[str]:
+    """What records cannot hold of a run, each in words that fit any run."""
+    if not run.turns:
+        yield "have no turn, and so no record"
+    if run.parent is not None:
+        yield "are sub-agents', which read back as runs of their own"
+    if any(len(turn.tool_calls) > 1 for turn in run.turns):
+        yield "have turns of several calls, whose actions are joined to one"
+    if any(turn.tool_results for turn in run.turns):
+        yield "lose the results of their actions: whether one brought the same or a passing error"
+    if any(event.kind != "compaction" for event in run.events):
+        yield "lose events other than compactions"
+    if run.score is not None:
+        yield "lose the score of the whole run"
+
+
 def _action(turn: Turn) -> str | None:
-    """What the turn did, as one text that is the same for the same action."""
-    if turn.tool_calls:
-        return "\n".join(canonical_action(call) for call in turn.tool_calls)
-    return turn.action
+    """What the turn did, as one text that is the same for the same action.
+
+    Read back, a text must not tell another phase than its calls did; one that is no command and
+    begins with no verb tells none, and the column `phase_explore` fills it.
+    """
+    if not turn.tool_calls:
+        return turn.action
+    text = "\n".join(canonical_action(call) for call in turn.tool_calls)
+    if len(turn.tool_calls) == 1 and action_phase(text) == turn_phase(turn):
+        return text
+    return f"{counted(len(turn.tool_calls), 'call')}: {text}"

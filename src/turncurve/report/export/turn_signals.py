@@ -20,6 +20,9 @@ class TurnSignals:
         self._position = {name: i for i, name in enumerate(table.runs.id.tolist())}
         self._offsets = table.offsets.tolist()
 
+    def __contains__(self, run: str) -> bool:
+        return run in self._position
+
     def rows(self, run: str) -> range:
         """The table's rows of a run; empty for a run that is not in it."""
         position = self._position.get(run)
