@@ -24,10 +24,14 @@ class Usage:
     """The part of `output` that was reasoning, where the source says so."""
 
     def __post_init__(self) -> None:
-        inputs = (self.input_uncached, self.cache_read, self.cache_write)
-        for count in (*inputs, self.output, self.reasoning):
-            if count is not None and count < 0:
-                raise InvariantError(f"wanted counts >= 0, got {self!r}")
+        if (
+            (self.input_uncached or 0) < 0
+            or (self.cache_read or 0) < 0
+            or (self.cache_write or 0) < 0
+            or (self.output or 0) < 0
+            or (self.reasoning or 0) < 0
+        ):
+            raise InvariantError(f"wanted counts >= 0, got {self!r}")
 
     @property
     def context_tokens(self) -> int | None:

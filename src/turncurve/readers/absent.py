@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import Any
 
 from turncurve.model import Turn
 
-_OF_TURN = ("cost_usd", "started_at", "seconds", "format_error")
+_VALUES, _GRADES, _USAGE = attrgetter("values"), attrgetter("grades"), attrgetter("usage")
+_OF_TURN = {
+    name: attrgetter(name) for name in ("cost_usd", "started_at", "seconds", "format_error")
+}
 _OF_USAGE = {
-    "context_tokens": "context_tokens",
-    "cached_input_tokens": "cache_read",
-    "output_tokens": "output",
-    "reasoning_tokens": "reasoning",
+    "context_tokens": attrgetter("context_tokens"),
+    "cached_input_tokens": attrgetter("cache_read"),
+    "output_tokens": attrgetter("output"),
+    "reasoning_tokens": attrgetter("reasoning"),
 }
 
 
@@ -28,17 +33,15 @@ def absent_signals(turns: Sequence[Turn], reasons: Mapping[str, str]) -> dict[st
 
 
 def _given(turns: Sequence[Turn]) -> set[str]:
-    """The signals that some turn has; each turn is asked for what no turn before it had."""
-    given = {name for turn in turns if turn.values for name in turn.values}
-    if any(turn.grades for turn in turns):
+    """The signals that some turn has."""
+    given = set().union(*filter(None, map(_VALUES, turns)))
+    if any(map(_GRADES, turns)):
         given.add("error")
-    given.update(
-        name for name in _OF_TURN if any(getattr(turn, name) is not None for turn in turns)
-    )
-    usages = [turn.usage for turn in turns if turn.usage is not None]
-    given.update(
-        signal
-        for signal, name in _OF_USAGE.items()
-        if any(getattr(usage, name) is not None for usage in usages)
-    )
+    given.update(name for name, of in _OF_TURN.items() if _any_known(list(map(of, turns))))
+    usages = list(filter(None, map(_USAGE, turns)))
+    given.update(name for name, of in _OF_USAGE.items() if _any_known(list(map(of, usages))))
     return given
+
+
+def _any_known(values: list[Any]) -> bool:
+    return values.count(None) < len(values)

@@ -112,7 +112,8 @@ class _Session:
 
     def add(self, number: int, line: Mapping[str, Any]) -> None:
         uuid, kind, message = line.get("uuid"), line.get("type"), line.get("message")
-        if isinstance(uuid, str) and uuid in self.key_of:
+        is_named = isinstance(uuid, str)
+        if is_named and uuid in self.key_of:
             self.n_repeated += 1
             return
         if kind in ("user", "assistant") and not isinstance(message, dict):
@@ -120,10 +121,12 @@ class _Session:
             self.on_problem(ReadError(self.path, reason, record=number))
             return
         key = self._key(line)
-        if isinstance(uuid, str):
+        if is_named:
             self.key_of[uuid] = key
         if kind in ("user", "assistant", "system"):
-            thread = self.threads.setdefault(key, _Thread(number, self._session_id(number, line)))
+            thread = self.threads.get(key)
+            if thread is None:
+                thread = self.threads[key] = _Thread(number, self._session_id(number, line))
             _ADD[kind](thread, number, line)
             result = line.get("toolUseResult")
             if isinstance(result, dict) and isinstance(result.get("agentId"), str):
@@ -267,21 +270,25 @@ def _arrived(thread: _Thread, number: int, block: Mapping[str, Any]) -> Arrived:
 
 def _add_assistant(thread: _Thread, number: int, line: Mapping[str, Any]) -> None:
     message = line["message"]
-    text = as_text(message.get("content"))
+    content = message.get("content")
     if line.get("isApiErrorMessage"):
+        text = as_text(content)
         thread.happened("error", source="api", text=text)
         thread.end = (ExitType.BUDGET if _LIMIT.search(text) else ExitType.CRASH, text)
         return
     if message.get("model") == "<synthetic>":
         return
-    ids = (message.get("id"), line.get("requestId"), line.get("uuid"))
-    call_id = next(filter(None, map(as_name, ids)), f"line {number}")
-    if call_id not in thread.calls:
-        thread.calls[call_id] = _Call(record=number, before=tuple(thread.waiting))
+    call_id = (
+        as_name(message.get("id"))
+        or as_name(line.get("requestId"))
+        or as_name(line.get("uuid"))
+        or f"line {number}"
+    )
+    call = thread.calls.get(call_id)
+    if call is None:
+        call = thread.calls[call_id] = _Call(record=number, before=tuple(thread.waiting))
         thread.waiting, thread.end = [], None
-    call = thread.calls[call_id]
     _add_numbers(call, line)
-    content = message.get("content")
     for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
         if not isinstance(block, dict):
             continue
@@ -304,17 +311,18 @@ def _add_tool_call(call: _Call, block: Mapping[str, Any]) -> None:
 
 def _add_numbers(call: _Call, line: Mapping[str, Any]) -> None:
     """Usage is repeated on every line of a message, and grew while older versions streamed it."""
-    message, usage = line["message"], line["message"].get("usage")
-    for theirs, ours in _USAGE.items():
-        count = as_count(usage.get(theirs)) if isinstance(usage, dict) else None
-        if count is not None:
-            call.usage[ours] = max(count, call.usage.get(ours, 0))
-    cost = as_float(line.get("costUSD"))
-    if cost is not None and cost >= 0:
+    message = line["message"]
+    usage, known = message.get("usage"), call.usage
+    for theirs, ours in _USAGE.items() if isinstance(usage, dict) else ():
+        count = as_count(usage.get(theirs))
+        if count is not None and count >= known.get(ours, 0):
+            known[ours] = count
+    if (cost := as_float(line.get("costUSD"))) is not None and cost >= 0:
         call.cost_usd = max(cost, call.cost_usd or 0.0)
     if call.started_at is None:
         call.started_at = parse_time(line.get("timestamp"))
-    call.model = call.model or as_text(message.get("model")) or None
+    if call.model is None:
+        call.model = as_text(message.get("model")) or None
     call.stop_reason = as_text(message.get("stop_reason")) or call.stop_reason
 
 

@@ -42,7 +42,7 @@ def as_int(value: object) -> int | None:
 
 def as_count(value: object) -> int | None:
     """As `as_int`; None too for a number below 0 or above 2**53, which no count of tokens is."""
-    number = as_int(value)
+    number = value if type(value) is int else as_int(value)
     return number if number is not None and 0 <= number <= MOST_TOKENS else None
 
 
@@ -104,8 +104,12 @@ def parse_time(value: object) -> float | None:
     return number / unit if number / unit < _YEAR_10000 else None
 
 
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
 def _parse_time_text(text: str) -> float | None:
-    if re.fullmatch(r"\d+(\.\d+)?", text) and len(text) != 8:  # 8 digits are a date, YYYYMMDD
+    is_date = text[4:5] == "-" or len(text) == 8  # 8 digits are a date, YYYYMMDD
+    if not is_date and _NUMBER.fullmatch(text):
         return parse_time(float(text))
     try:
         time = datetime.fromisoformat(text)

@@ -109,14 +109,18 @@ def json_lines(
         limits: How much may be held or unpacked.
     """
     decoder = msgspec.json.Decoder(type)
+    decode = decoder.decode
     for number, line, is_last in _records(path, on_problem, limits):
         try:
-            record, repairs = _decode(line, decoder)
-        except _UndecodableError as problem:
-            on_problem(_bad_line(path, number, str(problem), breaks_off=is_last))
-            continue
-        if repairs:
-            on_problem(ReadError(path, repairs, record=number, kept=True))
+            record = decode(line)
+        except (msgspec.DecodeError, RecursionError):
+            try:
+                record, repairs = _decode(line, decoder)
+            except _UndecodableError as problem:
+                on_problem(_bad_line(path, number, str(problem), breaks_off=is_last))
+                continue
+            if repairs:
+                on_problem(ReadError(path, repairs, record=number, kept=True))
         yield number, record
 
 
@@ -256,6 +260,9 @@ def _records(
     """Give (number of the first line, text, whether the file ends in it) of each record."""
     opened, parts = 0, list[bytes]()
     for number, line in _lines(path, on_problem, limits):
+        if not parts and line.startswith(b'{"'):  # as nearly every line does
+            yield number, line, not line.endswith(b"\n")
+            continue
         bare = line.strip()
         if parts and line.startswith(b"{"):  # a nested object is indented, so this is the next one
             yield opened, b"".join(parts), False
