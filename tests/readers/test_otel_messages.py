@@ -278,6 +278,18 @@ class TestRecords:
         assert run_a.started_at == run_b.started_at == START + 3
         assert run_a.seconds == pytest.approx(0.5, abs=1e-6)
 
+    def test_nanoseconds_of_long_ago(self, runs: Any) -> None:
+        """A small number is a time soon after 1970, not one in another unit."""
+        assert only_turn(runs(chat(1, startTimeUnixNano="5000000000"))).started_at == 5
+
+    @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+    def test_of_two_copies_the_one_that_ended_counts(
+        self, runs: Any, order: tuple[int, int]
+    ) -> None:
+        """A span that is written when it begins and when it ends is read as it ended."""
+        copies = (span(1, "chat", {"a": 1, "b": 2, "c": 3}, endTimeUnixNano="0"), chat(1, 7))
+        assert only_turn(runs(*(copies[i] for i in order))).usage.context_tokens == 7
+
     def test_a_span_without_an_id_is_told(self, told: Any) -> None:
         """Of three spans, one without an id and one of zeros are told by their place."""
         odd = [chat(1), chat(2, spanId=None), chat(3, traceId="0" * 32)]

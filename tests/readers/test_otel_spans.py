@@ -110,6 +110,16 @@ class TestTotals:
         assert (run.totals.input_tokens, run.totals.output_tokens) == (140, 4)
         assert len(run.turns) == 2
 
+    def test_three_within_each_other_count_once(self, runs: Any) -> None:
+        """The outermost counts for all within it, one that counts nothing in between or not."""
+        (run,) = runs(
+            self.agent(1, 100),
+            span(2, "invoke_agent", {AGENT: "A"}, parent=1),
+            self.agent(3, 60, parent=2),
+            span(4, "chat", parent=3),
+        )
+        assert run.totals.input_tokens == 100
+
     def test_an_agent_without_a_recorded_call_is_a_run_without_turns(self, runs: Any) -> None:
         """What it used is known all the same."""
         (run,) = runs(self.agent(1, 50))
@@ -171,6 +181,12 @@ class TestNesting:
         )
         assert [run.agent for run in found] == ["main", "main/a2", "main/a2/a3"]
         assert [run.parent for run in found] == [None, found[0].id, found[1].id]
+
+    def test_one_within_another_of_its_name_is_the_same(self, runs: Any) -> None:
+        """Two spans of one invocation, each around a model call, are one run."""
+        spans = [span(n, "invoke_agent", {AGENT: "A"}, parent=n - 1 or None) for n in (1, 2)]
+        (run,) = runs(*spans, chat(3, parent=1), chat(4, parent=2))
+        assert len(run.turns) == 2
 
     @pytest.mark.parametrize("ring", [(1, 1), (2, 3)])
     def test_a_ring_of_parents(self, runs: Any, ring: tuple[int, int]) -> None:

@@ -105,6 +105,23 @@ class TestSpans:
         (result,) = run.turns[0].tool_results
         assert (result.error, result.text) == (failed, "it broke" if failed else "")
 
+    def test_a_step_says_nothing_twice(self, tmp_path: Path) -> None:
+        """Where a tool within the step has a result, the step that went well adds none."""
+        inner = [
+            {"span_id": "2", "span_attributes": {"openinference.span.kind": "LLM"}},
+            {"span_id": "3", "span_attributes": {"openinference.span.kind": "TOOL"}},
+        ]
+        step = {
+            "span_id": "1",
+            "span_name": "Step 1",
+            "status_code": "Ok",
+            "span_attributes": {"openinference.span.kind": "CHAIN"},
+            "child_spans": inner,
+        }
+        path = write(tmp_path / "t.json", {"trace_id": TRACE, "spans": [step]})
+        (run,) = READ(path, raise_problem)
+        assert len(run.turns[0].tool_results) == 1
+
 
 class TestAnnotations:
     def test_marked_errors(self, data: Path) -> None:
@@ -222,6 +239,20 @@ class TestAnnotations:
         write(tmp_path / "annot.json", labels)
         (run,) = READ(write(tmp_path / "trace.json", trace), raise_problem)
         assert errors(run) == turns
+
+    def test_a_span_within_a_tool_is_of_the_turn_that_called_it(self, tmp_path: Path) -> None:
+        """Even if a helper of the tool took turns of its own before it."""
+
+        def one(span: str, kind: str, *inner: dict[str, Any]) -> dict[str, Any]:
+            attributes = {"openinference.span.kind": kind} if kind else {}
+            return {"span_id": span, "span_attributes": attributes, "child_spans": [*inner]}
+
+        helper = {**one("h", "AGENT", one("l2", "LLM")), "span_name": "helper"}
+        tool = one("t", "TOOL", helper, one("k", ""))
+        document = {"trace_id": TRACE, "spans": [one("a", "AGENT", one("l1", "LLM"), tool)]}
+        write(tmp_path / "annot.json", {"errors": [{"location": "k"}]})
+        main, other = READ(write(tmp_path / "trace.json", document), raise_problem)
+        assert (errors(main), errors(other)) == ([1], [0])
 
     def test_one_that_is_damaged_is_told(self, tmp_path: Path, trace: dict[str, Any]) -> None:
         """The trace is read without it, and errors are not known."""
