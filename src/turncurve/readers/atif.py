@@ -84,8 +84,7 @@ def looks_like(head: bytes, path: Path) -> bool:
 
 def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """Give each trajectory of the file as a run, and each that is embedded in it."""
-    first = head(path).lstrip().partition(b"\n")[0].rstrip()
-    if first.endswith(b"}") or not first.startswith(b"{"):  # a record a line
+    if _is_record_a_line(head(path).lstrip()):
         for number, line in json_objects(path, on_problem):
             yield from _runs(line, number, path, on_problem)
         return
@@ -95,6 +94,13 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
         on_problem(problem)
         return
     yield from _runs(as_mapping(document), None, path, on_problem)
+
+
+def _is_record_a_line(start: bytes) -> bool:
+    """Whether each line is a trajectory, or the only one stands on one line."""
+    first, newline, rest = start.partition(b"\n")
+    ends = not newline or first.rstrip().endswith(b"}")
+    return ends or not first.startswith(b"{") or rest.lstrip().startswith(b'{"')
 
 
 def _runs(

@@ -89,8 +89,8 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
 
 def _is_one_document(start: bytes) -> bool:
     """Whether the messages stand within the first object, and not in records after it."""
-    first = start.lstrip().partition(b"\n")[0].rstrip()
-    if not first.endswith(b"}"):
+    first, newline, rest = start.lstrip().partition(b"\n")
+    if newline and not first.rstrip().endswith(b"}") and not rest.lstrip().startswith(b'{"'):
         return True
     return bool(_MESSAGES.search(first))
 
