@@ -55,19 +55,33 @@ FORMATS = {
     "turns": _format("yyyyyyyy-", "made files"),
 }
 
+ABSENT_SIGNAL = {
+    "usage": "context_tokens",
+    "cost": "cost_usd",
+    "time": "started_at",
+    "compaction": "compaction",
+}
+"""The signal that each aspect is, among those that a run can name as absent."""
+
+OF_RUN = "of the whole run"
+NO_COMPACTION = "the agent has none: it is 0, which is known"
+
 REMARKS = {
     ("openhands", "usage"): "counters of the session, by difference",
     ("openhands", "cost"): "counters of the session, by difference",
     ("swe_agent", "errors"): "by the text of a result",
     ("tau_bench", "errors"): "by the text of a result",
-    ("swe_agent", "usage"): "of the whole run",
-    ("swe_agent", "cost"): "of the whole run",
-    ("terminal_bench", "usage"): "of the whole run",
-    ("claude_managed_agents", "cost"): "of the whole run",
-    ("gemini_cli", "usage"): "of the whole run in stream-json",
+    ("swe_agent", "usage"): OF_RUN,
+    ("swe_agent", "cost"): OF_RUN,
+    ("terminal_bench", "usage"): OF_RUN,
+    ("claude_managed_agents", "cost"): OF_RUN,
+    ("gemini_cli", "usage"): f"{OF_RUN} in stream-json",
     ("gemini_cli", "compaction"): "from a shorter history of the model, or the tool's own notice",
     ("atif", "errors"): "by the text of a result, unless its writer put a flag",
     ("trail", "outcome"): "the overall score that people gave the trace",
+    ("mini_swe_agent", "compaction"): NO_COMPACTION,
+    ("tau_bench", "compaction"): NO_COMPACTION,
+    ("lost_in_conversation", "compaction"): NO_COMPACTION,
     ("langfuse", "outcome"): "a failed root, and a score of the whole trace",
     ("langsmith", "outcome"): "a failed root, and feedback on the whole trace",
 }
@@ -125,7 +139,7 @@ _INTRODUCTION = [
     "",
     "yes: the files say so.",
     "derived: the reader works it out from something else, such as the text of a result.",
-    "absent: no file of the format says it, and the signal is absent with that reason.",
+    "absent: no file of the format says it, and the signal is absent with that reason, never 0.",
     "A single file may lack what its format can give.",
     "",
     "This page is made by `tools/make_conformance_docs.py`; the tests prove each entry on the "
