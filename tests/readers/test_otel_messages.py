@@ -191,6 +191,41 @@ class TestMessages:
         assert len(run.turns) == 2
 
 
+class TestWhatItCameTo:
+    def test_a_failed_root_is_a_crash(self, data: Path) -> None:
+        """The last span that nothing holds has failed, and so has the run."""
+        (run,) = READ(data / "otel/failed.jsonl", raise_problem)
+        assert (run.exit_type, run.exit_text) == ("crash", "the list is gone")
+        assert [(event.kind, event.turn) for event in run.events] == [("error", 2)]
+
+    def test_one_that_went_well_says_nothing(self, data: Path) -> None:
+        """A root whose status is no error does not say that the task was solved."""
+        run, _ = READ(data / "otel/requests.jsonl", raise_problem)
+        assert (run.exit_type, run.success) == ("unknown", None)
+
+    def test_evaluations_of_a_call(self, data: Path) -> None:
+        """A score that an event gives a model call is its turn's; `quality` by that name."""
+        (run,) = READ(data / "otel/failed.jsonl", raise_problem)
+        assert run.turns[0].values == {"quality": 0.75}
+        assert "quality" not in run.absent
+
+    def test_evaluations_of_anything_else(self, runs: Any) -> None:
+        """One of an agent's span is the run's; one without a number is none."""
+        events = [
+            {
+                "name": "gen_ai.evaluation.result",
+                "attributes": [
+                    {"key": "gen_ai.evaluation.name", "value": value("Goal")},
+                    {"key": f"gen_ai.evaluation.score.{what}", "value": value(score)},
+                ],
+            }
+            for what, score in (("value", 0.5), ("label", "pass"))
+        ]
+        (run,) = runs(span(1, "invoke_agent", events=events), chat(2, parent=1, events=events))
+        assert run.score == 0.5
+        assert run.turns[0].values == {"score_goal": 0.5}
+
+
 class TestRecords:
     SPANS = (chat(1), span(2, "execute_tool", {TOOL: "t", CALL: "c", "n": [1, {"a": 2}]}))
 

@@ -17,7 +17,7 @@ from turncurve.model import Message, ToolCall, ToolResult, Usage
 from turncurve.readers._items import as_list, as_mapping
 from turncurve.readers._span_usage import OUTPUT, cost_of, usage_of
 from turncurve.readers._spans import Span
-from turncurve.readers.fields import as_arguments, as_name, as_text, is_transient
+from turncurve.readers.fields import as_arguments, as_float, as_name, as_text, is_transient
 
 Kind = Literal["call", "tool", "agent", "step", "other"]
 
@@ -139,6 +139,16 @@ def _call_facts(span: Span) -> dict[str, Any]:
     }
 
 
+def evaluations_of(span: Span) -> Iterator[tuple[str, str, float]]:
+    """Scores that events of the span give it: a key, the name and the value of each."""
+    for number, (name, attributes) in enumerate(span.events):
+        if name == "gen_ai.evaluation.result":
+            given = as_name(attributes.get("gen_ai.evaluation.name"))
+            value = as_float(attributes.get("gen_ai.evaluation.score.value"))
+            if given is not None and value is not None:
+                yield f"{span.id}/{number}", given, value
+
+
 def kind_of(span: Span) -> Kind:
     """What a span stands for; a wrapper, a chain or a workflow is `other`."""
     attributes = span.attributes
@@ -225,7 +235,7 @@ def _tool_call_of(span: Span) -> ToolCall:
 def _call_id_of(span: Span) -> str | None:
     """The id of the call that a tool's span ran."""
     attributes = span.attributes
-    keys = ("gen_ai.tool.call.id", "tool_call.id", "tool.call.id")
+    keys = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "tool.call.id")
     return next((name for key in keys if (name := as_name(attributes.get(key)))), None)
 
 

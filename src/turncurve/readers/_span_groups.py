@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from turncurve.model import ExitType, Run
-from turncurve.readers._outcomes import exit_events
+from turncurve.model import Run
 from turncurve.readers._span_runs import Conversation
 from turncurve.readers._span_scores import Scores
 from turncurve.readers._spans import Span
@@ -59,21 +57,7 @@ def runs_by_conversation(
         waiting[name] -= 1
         if waiting[name]:
             continue
-        complete = held.pop(name)
-        conversation = Conversation(name, complete)
+        conversation = Conversation(name, held.pop(name))
         if conversation.has_calls:
             for run in conversation.runs(format_=format_, path=path, absent=absent):
-                ended = _ended(run, complete) if run.parent is None else run
-                yield scores.given_to(ended)
-
-
-def _ended(run: Run, spans: Sequence[Span]) -> Run:
-    """The run as a crash, if the last of the spans that nothing holds has failed."""
-    roots = (span for span in spans if span.parent is None)
-    last = max(roots, key=lambda span: span.start or 0.0, default=None)
-    if last is None or not last.failed:
-        return run
-    words, after = last.message[:_LONGEST_WORDS] or None, len(run.turns) + 1
-    told = any(event.kind == "error" and event.turn == after for event in run.events)
-    ends = () if told else exit_events(ExitType.CRASH, words, len(run.turns))
-    return replace(run, exit_type=ExitType.CRASH, exit_text=words, events=(*run.events, *ends))
+                yield scores.given_to(run)

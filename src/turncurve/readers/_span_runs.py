@@ -5,20 +5,22 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
 
 from turncurve.errors import ReadError
-from turncurve.model import Event, Message, Run, ToolCall, ToolResult, Totals, Turn
+from turncurve.model import Event, ExitType, Message, Run, ToolCall, ToolResult, Totals, Turn
 from turncurve.readers._models import most_used_model
+from turncurve.readers._outcomes import exit_events
 from turncurve.readers._span_calls import Facts, facts_of
 from turncurve.readers._span_tree import Tree
 from turncurve.readers._spans import Span
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem
 
+_LONGEST_WORDS = 200
 _CACHE_APART = "cached tokens are no part of the input counts here, and were added to them"
 
 
@@ -128,7 +130,19 @@ class Conversation:
             on_problem(ReadError(path, reason, record=where, fix=fix, kept=True))
         for key, agent in agents.items():
             if agent.calls or agent.spans or key is None:
-                yield self._run(key, agent, format_, path, absent)
+                run = self._run(key, agent, format_, path, absent)
+                yield self._ended(run) if key is None else run
+
+    def _ended(self, run: Run) -> Run:
+        """The run as a crash, if the last of the spans that nothing holds has failed."""
+        roots = (facts for facts in self._in_order if facts.parent is None)
+        last = max(roots, key=lambda facts: facts.start or 0.0, default=None)
+        if last is None or not last.failed:
+            return run
+        words, after = last.message[:_LONGEST_WORDS] or None, len(run.turns) + 1
+        told = any(event.kind == "error" and event.turn == after for event in run.events)
+        ends = () if told else exit_events(ExitType.CRASH, words, len(run.turns))
+        return replace(run, exit_type=ExitType.CRASH, exit_text=words, events=(*run.events, *ends))
 
     @cached_property
     def _in_order(self) -> list[Facts]:

@@ -12,12 +12,15 @@ from turncurve.errors import ReadError
 from turncurve.model import Run
 from turncurve.readers._otel_folder import folder_of
 from turncurve.readers._otel_records import looks_like, spans
+from turncurve.readers._span_calls import evaluations_of, kind_of
 from turncurve.readers._span_runs import Conversation
+from turncurve.readers._span_scores import Scores
+from turncurve.readers._spans import Span
 from turncurve.readers.base import OnProblem, Reader
 
 _NOT_SAID = "no span of this conversation says so"
 _ABSENT = {
-    "quality": "no span holds a score of a turn",
+    "quality": "no evaluation of a model call has that name",
     "error": "OpenTelemetry traces hold no grades",
     "context_tokens": "no model call of this conversation has token counts",
     "cached_input_tokens": "no model call of this conversation says how much was cached",
@@ -40,6 +43,7 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     """
     plan = folder_of(path.parent, path.suffix).plan(path)
     held: dict[str, Conversation] = {}
+    scores: dict[str, Scores] = {}
     for source in (path, *plan.others):
         is_own = source == path
         if not is_own and not +plan.waiting:
@@ -54,18 +58,30 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
             if name not in held:
                 held[name] = Conversation(name)
             held[name].add(span)
+            for score in evaluations_of(span):
+                _take_score(scores.setdefault(name, Scores()), span, score)
             plan.waiting[name] -= 1
             if not plan.waiting[name]:
-                yield from _runs(held.pop(name), path, on_problem)
-    for conversation in held.values():
-        yield from _runs(conversation, path, on_problem)
+                yield from _runs(held.pop(name), scores.pop(name, None), path, on_problem)
+    for name, conversation in held.items():
+        yield from _runs(conversation, scores.get(name), path, on_problem)
 
 
-def _runs(conversation: Conversation, path: Path, on_problem: OnProblem) -> Iterator[Run]:
+def _take_score(scores: Scores, span: Span, score: tuple[str, str, float]) -> None:
+    if kind_of(span) == "call":
+        scores.add_to_turn(f"{span.trace}/{span.id}", score)
+    else:
+        scores.add_to_run(span.trace, score)
+
+
+def _runs(
+    conversation: Conversation, scores: Scores | None, path: Path, on_problem: OnProblem
+) -> Iterator[Run]:
     if conversation.has_calls or conversation.has_agents:
-        yield from conversation.runs(
+        for run in conversation.runs(
             format_="otel", path=path, absent=_ABSENT, on_problem=on_problem
-        )
+        ):
+            yield run if scores is None else scores.given_to(run)
     elif conversation.unplaced:
         span = conversation.unplaced[0]
         reason = "tools' spans of a trace without a model call or an agent"
