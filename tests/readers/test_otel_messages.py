@@ -25,7 +25,9 @@ from readers.otel_files import (
 )
 from turncurve.model import ToolCall
 from turncurve.readers import READERS
+from turncurve.readers._otel_records import records
 from turncurve.readers.base import raise_problem
+from turncurve.readers.stream import Limits
 
 READ = READERS["otel"].read
 AGENT = "gen_ai.agent.name"
@@ -251,6 +253,15 @@ class TestRecords:
         text = json.dumps(request(*self.SPANS), indent=2)
         text = "{ " + text.removeprefix("{").lstrip()
         assert self.read(tmp_path / "t.json", text) == self.expected(tmp_path)
+
+    @pytest.mark.parametrize("line", [500, 1 << 20])
+    def test_one_document_on_a_line_of_any_length(self, tmp_path: Path, line: int) -> None:
+        """A compact document is read whole, be it longer than a line of many may be."""
+        path = tmp_path / "t.json"
+        path.write_text(json.dumps(request(*self.SPANS)), encoding="utf-8")
+        limits = Limits(line=line)
+        ((_, record),) = records(path, raise_problem, limits=limits)
+        assert record == request(*self.SPANS)
 
     @pytest.mark.parametrize("indent", [None, 2])
     def test_documents_one_after_another(self, tmp_path: Path, indent: int | None) -> None:

@@ -17,7 +17,7 @@ from turncurve.errors import ReadError
 from turncurve.readers._items import json_items
 from turncurve.readers._spans import Span, spans_of
 from turncurve.readers.base import OnProblem
-from turncurve.readers.stream import head, json_document, json_lines
+from turncurve.readers.stream import LIMITS, Limits, head, json_document, json_lines, open_trace
 
 _START = re.compile(rb"\s*(?:\[\s*)?\{")
 _OTLP = re.compile(rb'"resourceSpans"\s*:|"resource_spans"\s*:')
@@ -48,7 +48,7 @@ def spans(path: Path, on_problem: OnProblem) -> Iterator[Span]:
 
 
 def records(
-    path: Path, on_problem: OnProblem, *, type: Any = Any
+    path: Path, on_problem: OnProblem, *, type: Any = Any, limits: Limits = LIMITS
 ) -> Iterator[tuple[str | int | None, Any]]:
     """Give (where, record) for each request or span.
 
@@ -56,17 +56,29 @@ def records(
         path: The file.
         on_problem: Told of each record that could not be read, or was read with repairs.
         type: What a record of its own line is decoded as, in msgspec's terms.
+        limits: How much may be held; a first line beyond is read as the one document.
     """
     start = head(path).lstrip()
     if start.startswith(b"["):
         yield from json_items(path, on_problem)
-    elif not _is_document(start):
-        yield from json_lines(path, on_problem, type=type)
+    elif not (_is_document(start) or _has_long_line(path, start, limits)):
+        yield from json_lines(path, on_problem, type=type, limits=limits)
     else:
         try:
-            yield None, json_document(path, on_problem)
+            yield None, json_document(path, on_problem, limits=limits)
         except ReadError as problem:
             on_problem(problem)
+
+
+def _has_long_line(path: Path, start: bytes, limits: Limits) -> bool:
+    """Whether the first line is longer than a line may be."""
+    if b"\n" in start:
+        return False
+    try:
+        with open_trace(path, limits=limits) as file:
+            return len(file.readline(limits.line + 1)) > limits.line
+    except ReadError:
+        return False
 
 
 def _is_document(start: bytes) -> bool:
