@@ -93,7 +93,8 @@ def cost_of(attributes: Mapping[str, Any]) -> float | None:
 def _count(attributes: Mapping[str, Any], keys: Iterable[str]) -> int | None:
     for key in keys:
         if key in attributes:
-            count = as_count(_number(attributes[key]))
+            value = attributes[key]
+            count = as_count(value if type(value) is int else _number(value))
             if count is not None:
                 return count
     return None

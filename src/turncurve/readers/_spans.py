@@ -22,6 +22,7 @@ _DURATION = re.compile(
 )
 _ZEROS = ("0" * 16, "0" * 32)
 _MOST_DEPTH = 200
+_YEAR_10000 = 253_402_300_800
 _OTHER_SIGNALS = ("resourceMetrics", "resource_metrics", "resourceLogs", "resource_logs")
 _SPELLINGS = {
     "int_value": "intValue",
@@ -186,10 +187,13 @@ def id_of(given: object) -> str | None:
 
 def nanoseconds(given: object) -> float | None:
     """Seconds since 1970 of OTLP's nanoseconds, which are written as text or as a number."""
-    if isinstance(given, str) and given.isdecimal() and len(given) < 30:
-        given = int(given)
-    number = as_float(given)
-    return None if not number else parse_time(number / 1e9)
+    number: float | None
+    if isinstance(given, str):
+        number = int(given) if given.isdecimal() and len(given) < 30 else None
+    else:
+        number = given if type(given) is int else as_float(given)
+    seconds = number / 1e9 if number is not None and number < _YEAR_10000 * 10**9 else 0.0
+    return seconds if seconds > 0 else None
 
 
 def attributes_of(given: object) -> dict[str, Any]:
