@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from turncurve.ingest import ReadOptions, table_from_runs
-from turncurve.ingest.growing import GrowingArray
 from turncurve.model import Event, ExitType, Run, Totals, Turn, Usage
 from turncurve.signals import SIGNALS
 
@@ -194,22 +193,29 @@ def test_a_run_that_is_named_by_no_text_is_a_problem(field: str) -> None:
     ]
 
 
-@settings(deadline=None)
-@given(st.lists(st.lists(st.floats(allow_nan=False), max_size=30), max_size=10), st.integers(0, 3))
-def test_a_growing_array_is_a_concatenation(parts: list[list[float]], gap: int) -> None:
-    """Extending is appending; growing leaves the fill value behind."""
-    growing: GrowingArray[np.float64] = GrowingArray(np.float64, -1.0)
-    expected: list[float] = []
-    for part in parts:
-        growing.extend(np.array(part, dtype=np.float64))
-        growing.grow_to(len(growing) + gap)
-        expected += [*part, *[-1.0] * gap]
-    assert_array_equal(growing.array(), expected)
-
-
-def test_a_growing_array_outgrows_its_first_room() -> None:
-    """A hundred thousand items in uneven pieces come back in order."""
-    growing: GrowingArray[np.int64] = GrowingArray(np.int64)
-    for start in range(0, 100_000, 777):
-        growing.extend(np.arange(start, min(start + 777, 100_000)))
-    assert_array_equal(growing.array(), np.arange(100_000))
+def test_many_turns_come_back_in_order() -> None:
+    """Runs beyond one block of columns keep their rows, values, actions and events."""
+    lengths = [777 * (i % 3) for i in range(100)]
+    runs = [
+        run(
+            f"r{i}",
+            n,
+            turns=tuple(
+                Turn(index=t + 1, action=f"a{i}", values={f"late_{i > 90}": i + t / 1000})
+                for t in range(n)
+            ),
+            events=(Event(kind="error", turn=n + 1),),
+        )
+        for i, n in enumerate(lengths)
+    ]
+    table = table_from_runs(runs, options=NO_PRICES)
+    assert_array_equal(table.turn, [t + 1 for n in lengths for t in range(n)])
+    assert_array_equal(table.run, np.repeat(np.arange(100), lengths))
+    values = [i + t / 1000 for i, n in enumerate(lengths) for t in range(n)]
+    early = table.run <= 90
+    assert_array_equal(table.columns["late_False"], np.where(early, values, np.nan))
+    assert_array_equal(table.columns["late_True"], np.where(early, np.nan, values))
+    assert_array_equal(table.calls.row, np.arange(len(values)))
+    assert len(set(zip(table.run.tolist(), table.calls.key.tolist(), strict=True))) == 66
+    assert_array_equal(table.events.run, np.arange(100))
+    assert_array_equal(table.events.turn, np.add(lengths, 1))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from turncurve.ingest.growing import GrowingArray
 from turncurve.ingest.measure import Columns, Measure
 from turncurve.model import Run, Usage
-from turncurve.signals.actions import Action, actions
+from turncurve.signals.actions import actions
 from turncurve.table import CallTable, EventTable, RunTable, SignalInfo, TurnTable
 from turncurve.table.columns import objects
+from turncurve.table.concat import end_to_end
 
 _NAN = float("nan")
 _EXACT = 2**53
@@ -24,7 +24,8 @@ _EXACT = 2**53
 class TableBuilder:
     """Collects runs into a turn table, in the order they come.
 
-    Time and memory are linear in turns: each column is one growing array.
+    Time and memory are linear in turns: of many runs a block of columns is made, and of all blocks
+    the table.
 
     Args:
         measure: Maps a run to its columns.
@@ -33,14 +34,12 @@ class TableBuilder:
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
         self._info: dict[str, SignalInfo] = {n: s.info for n, s in measure.signals.items()}
-        self._columns: dict[str, GrowingArray[np.float64]] = {
-            name: GrowingArray(np.float64, _NAN) for name in self._info
-        }
-        self._turn: GrowingArray[np.int64] = GrowingArray(np.int64)
         self._runs: dict[str, list[Any]] = {field.name: [] for field in fields(RunTable)}
-        self._calls = _CallRows()
-        self._event_run: GrowingArray[np.int64] = GrowingArray(np.int64)
-        self._event_turn: GrowingArray[np.int64] = GrowingArray(np.int64)
+        self._blocks: list[_Block] = []
+        self._open = _Open()
+        self._n_turns = 0
+        self._event_run: list[int] = []
+        self._event_turn: list[int] = []
         self._event_kind: list[str] = []
 
     @property
@@ -51,57 +50,136 @@ class TableBuilder:
     @property
     def n_turns(self) -> int:
         """Rows so far."""
-        return len(self._turn)
+        return self._n_turns
 
     def add(self, run: Run) -> None:
         """Append one run; one that raises leaves the table as it was.
 
-        Whatever can fail is done before the first array grows, so that `table` cannot.
+        Whatever can fail is done before the first list grows, so that `table` cannot.
         """
-        position, first = len(self._runs["id"]), len(self._turn)
+        position, first = len(self._runs["id"]), self._n_turns
         columns, absent = self._measure(run)
         turn = _turns([turn.index for turn in run.turns])
         events = sorted(run.events, key=lambda event: event.turn)
-        event_turn = _turns([event.turn for event in events])
-        calls = _call_columns(list(actions(run)), first)
+        event_turn = _turns([event.turn for event in events]).tolist() if events else []
+        calls = [
+            (first + row, key, result_key, failed, bool(transient))
+            for row, key, result_key, failed, transient in actions(run)
+        ]
         row = _run_row(run, absent)
-        new = {n: SignalInfo(name=n, title=_title(n)) for n in columns if n not in self._columns}
-        self._calls.extend(calls)
-        self._turn.extend(turn)
-        self._info.update(new)
-        self._extend(columns, first)
+        for name in [name for name in columns if name not in self._info]:
+            self._info[name] = SignalInfo(name=name, title=_title(name))
+        self._open.add(columns, turn, calls)
+        self._n_turns += len(turn)
         for name, value in row.items():
             self._runs[name].append(value)
-        self._event_run.extend(np.full(len(events), position, dtype=np.int64))
-        self._event_turn.extend(event_turn)
+        self._event_run += [position] * len(events)
+        self._event_turn += event_turn
         self._event_kind += [event.kind for event in events]
+        if self._open.n_turns >= _BLOCK or len(self._open.calls) >= _BLOCK:
+            self._close()
 
     def table(self) -> TurnTable:
         """The table of all runs added."""
-        n = len(self._turn)
-        for column in self._columns.values():
-            column.grow_to(n)
-        runs = _run_table(self._runs)
+        self._close()
+        blocks, runs = self._blocks, _run_table(self._runs)
         return TurnTable(
             runs=runs,
             run=np.repeat(np.arange(len(runs), dtype=np.int64), runs.n_turns),
-            turn=self._turn.array(),
-            columns={name: _finite(column.array()) for name, column in self._columns.items()},
-            calls=self._calls.table(),
+            turn=end_to_end([block.turn for block in blocks], np.int64),
+            columns={name: _finite(self._column(name)) for name in self._info},
+            calls=CallTable(
+                **{
+                    name: end_to_end([block.calls[name] for block in blocks], kind)
+                    for name, kind in _CALLS.items()
+                }
+            ),
             events=EventTable(
-                run=self._event_run.array(),
-                turn=self._event_turn.array(),
+                run=np.array(self._event_run, dtype=np.int64),
+                turn=np.array(self._event_turn, dtype=np.int64),
                 kind=objects(self._event_kind),
             ),
             info=dict(self._info),
         )
 
-    def _extend(self, columns: Columns, first: int) -> None:
-        for name, values in columns.items():
-            if name not in self._columns:
-                self._columns[name] = GrowingArray(np.float64, _NAN)
-            self._columns[name].grow_to(first)
-            self._columns[name].extend(values)
+    def _column(self, name: str) -> NDArray[np.float64]:
+        parts = [
+            values if (values := block.columns.get(name)) is not None else _nothing(len(block.turn))
+            for block in self._blocks
+        ]
+        return end_to_end(parts, np.float64)
+
+    def _close(self) -> None:
+        """Make a block of the runs that came since the last one."""
+        if self._open.turns:
+            self._blocks.append(self._open.block())
+            self._open = _Open()
+
+
+_BLOCK = 50_000
+"""Turns or actions of which a block of columns is made."""
+
+_CALLS: Mapping[str, type[np.generic]] = {
+    "row": np.int64,
+    "key": np.uint64,
+    "result_key": np.uint64,
+    "failed": np.int8,
+    "transient": np.bool_,
+}
+
+
+class _Block(NamedTuple):
+    """Columns of many runs."""
+
+    turn: NDArray[np.int64]
+    columns: Columns
+    calls: dict[str, NDArray[Any]]
+
+
+class _Open:
+    """Runs of which no block has been made yet."""
+
+    def __init__(self) -> None:
+        self.turns: list[NDArray[np.int64]] = []
+        self.columns: list[Columns] = []
+        self.calls: list[tuple[int, int, int, int, bool]] = []
+        self.n_turns = 0
+
+    def add(
+        self,
+        columns: Columns,
+        turn: NDArray[np.int64],
+        calls: list[tuple[int, int, int, int, bool]],
+    ) -> None:
+        self.turns.append(turn)
+        self.columns.append(columns)
+        self.calls += calls
+        self.n_turns += len(turn)
+
+    def block(self) -> _Block:
+        names = dict.fromkeys(name for columns in self.columns for name in columns)
+        calls = zip(*self.calls, strict=True) if self.calls else ((),) * len(_CALLS)
+        return _Block(
+            turn=np.concatenate(self.turns),
+            columns={name: self._column(name) for name in names},
+            calls={
+                name: np.array(values, dtype=kind)
+                for (name, kind), values in zip(_CALLS.items(), calls, strict=True)
+            },
+        )
+
+    def _column(self, name: str) -> NDArray[np.float64]:
+        parts = [columns.get(name) for columns in self.columns]
+        return np.concatenate(
+            [
+                _nothing(len(turn)) if part is None else part
+                for part, turn in zip(parts, self.turns, strict=True)
+            ]
+        )
+
+
+def _nothing(n_rows: int) -> NDArray[np.float64]:
+    return np.full(n_rows, np.nan)
 
 
 def _turns(turns: list[int]) -> NDArray[np.int64]:
@@ -118,48 +196,13 @@ def _title(name: str) -> str:
     return words[:1].upper() + words[1:] or name
 
 
-class _CallRows:
-    def __init__(self) -> None:
-        self._row: GrowingArray[np.int64] = GrowingArray(np.int64)
-        self._key: GrowingArray[np.uint64] = GrowingArray(np.uint64)
-        self._result_key: GrowingArray[np.uint64] = GrowingArray(np.uint64)
-        self._failed: GrowingArray[np.int8] = GrowingArray(np.int8)
-        self._transient: GrowingArray[np.bool_] = GrowingArray(np.bool_)
-
-    def extend(self, calls: CallTable) -> None:
-        self._row.extend(calls.row)
-        self._key.extend(calls.key)
-        self._result_key.extend(calls.result_key)
-        self._failed.extend(calls.failed)
-        self._transient.extend(calls.transient)
-
-    def table(self) -> CallTable:
-        return CallTable(
-            row=self._row.array(),
-            key=self._key.array(),
-            result_key=self._result_key.array(),
-            failed=self._failed.array(),
-            transient=self._transient.array(),
-        )
-
-
-def _call_columns(rows: Sequence[Action], first: int) -> CallTable:
-    return CallTable(
-        row=np.array([first + action.row for action in rows], dtype=np.int64),
-        key=np.array([action.key for action in rows], dtype=np.uint64),
-        result_key=np.array([action.result_key for action in rows], dtype=np.uint64),
-        failed=np.array([action.failed for action in rows], dtype=np.int8),
-        transient=np.array([action.transient for action in rows], dtype=np.bool_),
-    )
-
-
 def _run_row(run: Run, absent: Mapping[str, str]) -> dict[str, Any]:
     totals = run.totals
     low, high = run.quality_scale or (None, None)
-    row: dict[str, Any] = {
+    return {
         "id": run.id,
         "scenario": run.scenario,
-        "trial": run.trial or 0,
+        "trial": np.int64(run.trial or 0),
         "condition": run.condition,
         "agent": run.agent,
         "parent": run.parent,
@@ -171,7 +214,7 @@ def _run_row(run: Run, absent: Mapping[str, str]) -> dict[str, Any]:
         "exit_text": run.exit_text,
         "success": _real(run.success),
         "score": _real(run.score),
-        "n_turns": len(run.turns),
+        "n_turns": np.int64(len(run.turns)),
         "total_input_tokens": _real(totals.input_tokens) if totals else _NAN,
         "total_cached_input_tokens": _real(totals.cached_input_tokens) if totals else _NAN,
         "total_output_tokens": _real(totals.output_tokens) if totals else _NAN,
@@ -182,7 +225,6 @@ def _run_row(run: Run, absent: Mapping[str, str]) -> dict[str, Any]:
         "absent": dict(absent),
         "notes": tuple(run.notes),
     }
-    return {name: np.int64(v) if name in _INTEGERS else v for name, v in row.items()}
 
 
 def _real(value: float | None) -> float:

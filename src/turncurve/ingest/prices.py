@@ -13,6 +13,7 @@ import numpy as np
 from turncurve.ingest.measure import Columns
 from turncurve.model import Run, Turn, Usage
 from turncurve.readers import OnProblem
+from turncurve.signals import per_turn
 
 _NO_COST = "the trace gives no cost"
 
@@ -30,18 +31,15 @@ class Prices:
     def __call__(self, run: Run, columns: Columns, on_problem: OnProblem) -> dict[str, str]:
         """Fill a run's cost; gives the reason where a turn stays without."""
         del on_problem
-        cost, estimated = columns["cost_usd"], columns["cost_estimated"]
-        if not np.isnan(cost).all():
+        if not np.isnan(columns["cost_usd"]).all():
             return {}
         if run.totals is not None and run.totals.cost_usd is not None:
             return {}
-        reasons: set[str] = set()
-        for row, turn in enumerate(run.turns):
-            price = self._price(turn, turn.model or run.model)
-            if isinstance(price, str):
-                reasons.add(price)
-            else:
-                cost[row], estimated[row] = price, 1.0
+        prices = [self._price(turn, turn.model or run.model) for turn in run.turns]
+        reasons = {price for price in prices if isinstance(price, str)}
+        costs = [None if isinstance(price, str) else price for price in prices]
+        columns["cost_usd"] = per_turn(costs)
+        columns["cost_estimated"] = per_turn([None if cost is None else 1.0 for cost in costs])
         return {"cost_usd": f"{_NO_COST}; {'; '.join(sorted(reasons))}"} if reasons else {}
 
     def _price(self, turn: Turn, model: str | None) -> float | str:

@@ -112,8 +112,7 @@ class _Session:
 
     def add(self, number: int, line: Mapping[str, Any]) -> None:
         uuid, kind, message = line.get("uuid"), line.get("type"), line.get("message")
-        is_named = isinstance(uuid, str)
-        if is_named and uuid in self.key_of:
+        if isinstance(uuid, str) and uuid in self.key_of:
             self.n_repeated += 1
             return
         if kind in ("user", "assistant") and not isinstance(message, dict):
@@ -121,7 +120,7 @@ class _Session:
             self.on_problem(ReadError(self.path, reason, record=number))
             return
         key = self._key(line)
-        if is_named:
+        if isinstance(uuid, str):
             self.key_of[uuid] = key
         if kind in ("user", "assistant", "system"):
             thread = self.threads.get(key)

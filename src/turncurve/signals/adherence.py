@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from turncurve.errors import RuleError
 from turncurve.model import Run, Turn
-from turncurve.signals.base import FloatArray, Signal, per_turn
+from turncurve.signals.base import FloatArray, Signal, given, per_turn
 from turncurve.table import SignalInfo
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def adherence(run: Run) -> FloatArray:
 
     With a rule file it is worked out when runs are read: see `RuleBook`.
     """
-    return per_turn(turn.values.get("adherence") for turn in run.turns)
+    return given(run, "adherence")
 
 
 def n_rules_applicable(run: Run) -> FloatArray:
     """Number of rules behind the adherence that the file itself gives; NaN where it gives none."""
-    return per_turn(turn.values.get("n_rules_applicable") for turn in run.turns)
+    return given(run, "n_rules_applicable")
 
 
 class RuleBook:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +17,12 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 Observe: TypeAlias = Callable[[Run], FloatArray]
 """Maps a run to one number for each of its turns: shape (n_turns,), NaN where undefined."""
+
+Together: TypeAlias = Callable[[Run], Mapping[str, FloatArray | Sequence[float | None]]]
+"""Maps a run to several observed signals by name, each an array or a number a turn.
+
+Arrays may be one and the same: nobody writes into them.
+"""
 
 Derive: TypeAlias = Callable[[TurnTable], FloatArray]
 """Maps a turn table to one number for each of its rows: shape (n_turns,), NaN where undefined."""
@@ -31,12 +38,14 @@ class Signal:
     Exactly one of `observe` (needs the run's text; computed once, when a run is read) and `derive`
     (from columns of the table, which it names in `needs`) is given. Where `derive` is one of a
     family, `family` gives the same values beside those of its other members; see `of_family`.
+    Likewise `together` for `observe`; see `observed_together`.
     """
 
     info: SignalInfo
     observe: Observe | None = None
     derive: Derive | None = None
     family: Family | None = None
+    together: Together | None = None
     needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -53,11 +62,38 @@ def of_family(family: Family, info: SignalInfo) -> Signal:
     return Signal(info=info, derive=derive, family=family)
 
 
+def observed_together(together: Together, info: SignalInfo) -> Signal:
+    """The observed signal that one pass over a run gives under the name in `info`."""
+
+    def observe(run: Run) -> FloatArray:
+        return np.asarray(together(run)[info.name], dtype=np.float64)
+
+    return Signal(info=info, observe=observe, together=together)
+
+
 def per_turn(values: Iterable[float | None]) -> FloatArray:
     """One number a turn, with NaN for each None."""
-    return np.array(list(values), dtype=np.float64)
+    numbers = values if isinstance(values, list) else list(values)
+    if numbers.count(None) == len(numbers):
+        return _nothing(len(numbers))
+    return np.array(numbers, dtype=np.float64)
+
+
+def given(run: Run, name: str) -> FloatArray:
+    """The numbers that the file gives for the turns under a name; NaN where it gives none."""
+    if not any(turn.values for turn in run.turns):
+        return unknown(run)
+    return per_turn([turn.values.get(name) for turn in run.turns])
 
 
 def unknown(run: Run) -> FloatArray:
     """NaN for each turn of the run."""
-    return np.full(len(run.turns), np.nan)
+    return _nothing(len(run.turns))
+
+
+@lru_cache(maxsize=256)
+def _nothing(n_turns: int) -> FloatArray:
+    """One array for all that is not known of runs of this length, so nobody may write into it."""
+    array = np.full(n_turns, np.nan)
+    array.flags.writeable = False
+    return array

@@ -9,7 +9,7 @@ from turncurve.table import SignalInfo
 
 def cost_usd(run: Run) -> FloatArray:
     """US dollars that the trace says the turn cost; NaN where it does not say."""
-    return per_turn(turn.cost_usd for turn in run.turns)
+    return per_turn([turn.cost_usd for turn in run.turns])
 
 
 def cost_estimated(run: Run) -> FloatArray:
@@ -17,7 +17,7 @@ def cost_estimated(run: Run) -> FloatArray:
 
     A cost worked out from tokens and a price table when runs are read is marked 1.
     """
-    return per_turn(None if turn.cost_usd is None else 0.0 for turn in run.turns)
+    return per_turn([None if turn.cost_usd is None else 0.0 for turn in run.turns])
 
 
 COST_USD = Signal(

@@ -13,20 +13,26 @@ def error(run: Run) -> FloatArray:
     Neutral and pass are no failure. NaN where no grade was tried or none could be had: a missing
     grade is never neutral.
     """
-    return per_turn(_failing_share(turn.grades) for turn in run.turns)
+    return per_turn([_failing_share(turn.grades) if turn.grades else None for turn in run.turns])
 
 
 def grade_missing(run: Run) -> FloatArray:
     """1 where grades were tried and none could be had, 0 where one was; NaN if none was tried."""
-    return per_turn(
-        float(all(grade.validity is None for grade in turn.grades)) if turn.grades else None
-        for turn in run.turns
-    )
+    return per_turn([_none_was_had(turn.grades) if turn.grades else None for turn in run.turns])
 
 
 def _failing_share(grades: tuple[Grade, ...]) -> float | None:
+    if len(grades) == 1:
+        validity = grades[0].validity
+        return None if validity is None else float(validity == "fail")
     had = [grade.validity == "fail" for grade in grades if grade.validity is not None]
     return sum(had) / len(had) if had else None
+
+
+def _none_was_had(grades: tuple[Grade, ...]) -> float:
+    if len(grades) == 1:
+        return float(grades[0].validity is None)
+    return float(all(grade.validity is None for grade in grades))
 
 
 ERROR = Signal(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from turncurve.model import Run
-from turncurve.signals.base import FloatArray, Signal, per_turn
+from turncurve.signals.base import FloatArray, Signal, given
 from turncurve.table import SignalInfo
 
 
 def quality(run: Run) -> FloatArray:
     """The rubric's score of each turn, on the run's `quality_scale`; NaN where there is none."""
-    return per_turn(turn.values.get("quality") for turn in run.turns)
+    return given(run, "quality")
 
 
 QUALITY = Signal(

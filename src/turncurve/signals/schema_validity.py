@@ -11,7 +11,7 @@ import msgspec
 from turncurve.errors import RuleError
 from turncurve.model import Run, Turn
 from turncurve.signals.adherence import OnTrouble, texts_of
-from turncurve.signals.base import FloatArray, Signal, per_turn
+from turncurve.signals.base import FloatArray, Signal, given, per_turn
 from turncurve.table import SignalInfo
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def schema_valid(run: Run) -> FloatArray:
 
     With an output schema it is worked out when runs are read: see `OutputSchema`.
     """
-    return per_turn(turn.values.get("schema_valid") for turn in run.turns)
+    return given(run, "schema_valid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

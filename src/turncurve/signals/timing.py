@@ -9,12 +9,12 @@ from turncurve.table import SignalInfo
 
 def seconds(run: Run) -> FloatArray:
     """Wall-clock seconds of the model call; NaN where the file does not say."""
-    return per_turn(turn.seconds for turn in run.turns)
+    return per_turn([turn.seconds for turn in run.turns])
 
 
 def started_at(run: Run) -> FloatArray:
     """Start of the model call in seconds since 1970, UTC; NaN where the file does not say."""
-    return per_turn(turn.started_at for turn in run.turns)
+    return per_turn([turn.started_at for turn in run.turns])
 
 
 SECONDS = Signal(

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from turncurve.model import Run
-from turncurve.signals.base import FloatArray, Signal, per_turn
+from collections.abc import Mapping, Sequence
+
+from turncurve.model import Run, Usage
+from turncurve.signals.base import FloatArray, observed_together, unknown
 from turncurve.table import SignalInfo
 
-
-def context_tokens(run: Run) -> FloatArray:
-    """Tokens sent to the model, cached ones included; NaN where the file does not say."""
-    return per_turn(turn.usage.context_tokens if turn.usage else None for turn in run.turns)
+_NAMES = ("context_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens")
+_SILENT = (None, None, None, None)
 
 
-def cached_input_tokens(run: Run) -> FloatArray:
-    """The part of `context_tokens` that was read from a cache; NaN where the file does not say."""
-    return per_turn(turn.usage.cache_read if turn.usage else None for turn in run.turns)
+def tokens(run: Run) -> Mapping[str, FloatArray | Sequence[float | None]]:
+    """Tokens of each turn by signal; NaN where the file does not say.
+
+    `context_tokens` were sent to the model, cached ones included, of which `cached_input_tokens`
+    came from a cache; `output_tokens` are what it gave, `reasoning_tokens` included.
+    """
+    if not any(turn.usage for turn in run.turns):
+        return dict.fromkeys(_NAMES, unknown(run))
+    rows = [_SILENT if turn.usage is None else _counts(turn.usage) for turn in run.turns]
+    return dict(zip(_NAMES, zip(*rows, strict=True), strict=True))
 
 
-def output_tokens(run: Run) -> FloatArray:
-    """Tokens that the model gave, reasoning included; NaN where the file does not say."""
-    return per_turn(turn.usage.output if turn.usage else None for turn in run.turns)
-
-
-def reasoning_tokens(run: Run) -> FloatArray:
-    """The part of `output_tokens` that was reasoning; NaN where the file does not say."""
-    return per_turn(turn.usage.reasoning if turn.usage else None for turn in run.turns)
+def _counts(usage: Usage) -> tuple[int | None, ...]:
+    return usage.context_tokens, usage.cache_read, usage.output, usage.reasoning
 
 
 def _info(name: str, title: str, *, curve: bool) -> SignalInfo:
@@ -38,16 +39,9 @@ def _info(name: str, title: str, *, curve: bool) -> SignalInfo:
     )
 
 
-CONTEXT_TOKENS = Signal(
-    info=_info("context_tokens", "Context tokens", curve=True), observe=context_tokens
+CONTEXT_TOKENS = observed_together(tokens, _info(_NAMES[0], "Context tokens", curve=True))
+CACHED_INPUT_TOKENS = observed_together(
+    tokens, _info(_NAMES[1], "Cached input tokens", curve=False)
 )
-CACHED_INPUT_TOKENS = Signal(
-    info=_info("cached_input_tokens", "Cached input tokens", curve=False),
-    observe=cached_input_tokens,
-)
-OUTPUT_TOKENS = Signal(
-    info=_info("output_tokens", "Output tokens", curve=True), observe=output_tokens
-)
-REASONING_TOKENS = Signal(
-    info=_info("reasoning_tokens", "Reasoning tokens", curve=False), observe=reasoning_tokens
-)
+OUTPUT_TOKENS = observed_together(tokens, _info(_NAMES[2], "Output tokens", curve=True))
+REASONING_TOKENS = observed_together(tokens, _info(_NAMES[3], "Reasoning tokens", curve=False))

@@ -2,69 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from turncurve.model import Detector, Run
-from turncurve.signals.base import FloatArray, Observe, Signal, per_turn, unknown
+from turncurve.model import Detector, Run, ToolResult
+from turncurve.signals.base import FloatArray, Signal, observed_together, per_turn, unknown
 from turncurve.table import SignalInfo, TurnTable
 
-
-def n_tool_calls(run: Run) -> FloatArray:
-    """Tool calls in each turn; NaN for a run whose file holds no content of its turns."""
-    if not _knows_tools(run):
-        return unknown(run)
-    return per_turn(len(turn.tool_calls) for turn in run.turns)
-
-
-def n_tool_results(run: Run) -> FloatArray:
-    """Tool results in each turn; NaN for a run whose file holds no content of its turns."""
-    if not _knows_tools(run):
-        return unknown(run)
-    return per_turn(len(turn.tool_results) for turn in run.turns)
+_DETECTORS: tuple[Detector, ...] = ("flag", "return_code", "status", "text")
+_NAMES = (
+    *("n_tool_calls", "n_tool_results", "n_tool_results_known", "n_tool_errors"),
+    *(f"n_tool_errors_{detector}" for detector in _DETECTORS),
+)
+_NO_RESULT = (0,) * (len(_NAMES) - 1)
+_SILENT = (0, *(None,) * (len(_NAMES) - 3))
 
 
-def n_tool_results_known(run: Run) -> FloatArray:
-    """Results that are known to have failed or worked: the denominator of the tool-error rate.
+def tool_counts(run: Run) -> Mapping[str, FloatArray]:
+    """What there is of tool calls in each turn, by signal.
 
-    NaN for a run whose file holds no content of its turns.
+    `n_tool_calls` and `n_tool_results` are what their names say; `n_tool_results_known` are the
+    results that are known to have failed or worked, the denominator of the tool-error rate. All
+    are NaN for a run whose file holds no content of its turns.
+
+    `n_tool_errors` are the failed results, and `n_tool_errors_flag` and so on those of them that a
+    detector told. They are NaN where the turn has results and the file cannot tell of any whether
+    it failed, and for the whole run where it cannot tell of any result at all.
     """
     if not _knows_tools(run):
-        return unknown(run)
-    return per_turn(
-        sum(result.error is not None for result in turn.tool_results) for turn in run.turns
-    )
+        return dict.fromkeys(_NAMES, unknown(run))
+    rows = [(len(turn.tool_calls), *_result_counts(turn.tool_results)) for turn in run.turns]
+    columns = dict(zip(_NAMES, np.array(rows, dtype=np.float64).T, strict=True))
+    errors = columns["n_tool_errors"]
+    if np.isnan(errors).any() and not columns["n_tool_results_known"].any():
+        columns |= dict.fromkeys(_NAMES[3:], unknown(run))
+    return columns
 
 
-def n_tool_errors(run: Run) -> FloatArray:
-    """Failed tool results in each turn.
-
-    NaN where the turn has results and the file cannot tell of any whether it failed, and for the
-    whole run where it cannot tell of any result at all.
-    """
-    return _n_errors(run, None)
-
-
-def _n_errors(run: Run, detector: Detector | None) -> FloatArray:
-    if not _knows_tools(run):
-        return unknown(run)
-    counts: list[float | None] = []
-    known = silent = False
-    for turn in run.turns:
-        told, failed = not turn.tool_results, 0
-        for result in turn.tool_results:
-            if result.error is not None:
-                told = known = True
-                failed += result.error and detector in (None, result.detector)
-        silent = silent or not told
-        counts.append(failed if told else None)
-    return unknown(run) if silent and not known else per_turn(counts)
-
-
-def _by_detector(detector: Detector) -> Observe:
-    def observe(run: Run) -> FloatArray:
-        return _n_errors(run, detector)
-
-    return observe
+def _result_counts(results: tuple[ToolResult, ...]) -> tuple[int | None, ...]:
+    """Results, those with a known status, those failed, and those failed by each detector."""
+    if not results:
+        return _NO_RESULT
+    known = [result for result in results if result.error is not None]
+    if not known:
+        return len(results), *_SILENT
+    failed = [result.detector for result in known if result.error]
+    if not failed:
+        return len(results), len(known), *_NO_RESULT[2:]
+    return len(results), len(known), len(failed), *map(failed.count, _DETECTORS)
 
 
 def _knows_tools(run: Run) -> bool:
@@ -76,7 +62,7 @@ def _knows_tools(run: Run) -> bool:
 
 def format_error(run: Run) -> FloatArray:
     """1 where the answer could not be read as an action, 0 where it could, NaN if not known."""
-    return per_turn(turn.format_error for turn in run.turns)
+    return per_turn([turn.format_error for turn in run.turns])
 
 
 def tool_error_rate(table: TurnTable) -> FloatArray:
@@ -118,28 +104,23 @@ def _count(name: str, title: str) -> SignalInfo:
 
 
 _RESULTS = "tool results with a known status"
-N_TOOL_CALLS = Signal(info=_count("n_tool_calls", "Tool calls"), observe=n_tool_calls)
-N_TOOL_RESULTS = Signal(info=_count("n_tool_results", "Tool results"), observe=n_tool_results)
-N_TOOL_RESULTS_KNOWN = Signal(
-    info=_count("n_tool_results_known", "Tool results with a known status"),
-    observe=n_tool_results_known,
+N_TOOL_CALLS = observed_together(tool_counts, _count("n_tool_calls", "Tool calls"))
+N_TOOL_RESULTS = observed_together(tool_counts, _count("n_tool_results", "Tool results"))
+N_TOOL_RESULTS_KNOWN = observed_together(
+    tool_counts, _count("n_tool_results_known", "Tool results with a known status")
 )
-N_TOOL_ERRORS = Signal(info=_count("n_tool_errors", "Failed tool results"), observe=n_tool_errors)
-N_TOOL_ERRORS_FLAG = Signal(
-    info=_count("n_tool_errors_flag", "Failed tool results, by an error flag"),
-    observe=_by_detector("flag"),
+N_TOOL_ERRORS = observed_together(tool_counts, _count("n_tool_errors", "Failed tool results"))
+N_TOOL_ERRORS_FLAG = observed_together(
+    tool_counts, _count("n_tool_errors_flag", "Failed tool results, by an error flag")
 )
-N_TOOL_ERRORS_RETURN_CODE = Signal(
-    info=_count("n_tool_errors_return_code", "Failed tool results, by a return code"),
-    observe=_by_detector("return_code"),
+N_TOOL_ERRORS_RETURN_CODE = observed_together(
+    tool_counts, _count("n_tool_errors_return_code", "Failed tool results, by a return code")
 )
-N_TOOL_ERRORS_STATUS = Signal(
-    info=_count("n_tool_errors_status", "Failed tool results, by a status word"),
-    observe=_by_detector("status"),
+N_TOOL_ERRORS_STATUS = observed_together(
+    tool_counts, _count("n_tool_errors_status", "Failed tool results, by a status word")
 )
-N_TOOL_ERRORS_TEXT = Signal(
-    info=_count("n_tool_errors_text", "Failed tool results, by their text"),
-    observe=_by_detector("text"),
+N_TOOL_ERRORS_TEXT = observed_together(
+    tool_counts, _count("n_tool_errors_text", "Failed tool results, by their text")
 )
 FORMAT_ERROR = Signal(
     info=SignalInfo(

@@ -25,7 +25,7 @@ def concat(tables: Sequence[TurnTable]) -> TurnTable:
     return TurnTable(
         runs=RunTable(**_joined(RunTable, [table.runs for table in tables], {})),
         run=_shifted([table.run for table in tables], n_runs),
-        turn=_one([table.turn for table in tables], np.int64),
+        turn=end_to_end([table.turn for table in tables], np.int64),
         columns={name: _column(tables, name, n_rows) for name in _names(tables)},
         calls=CallTable(**_joined(CallTable, [table.calls for table in tables], {"row": n_rows})),
         events=EventTable(
@@ -82,8 +82,9 @@ def _joined(
 
 
 def _shifted(arrays: Sequence[NDArray[np.int64]], by: NDArray[Any]) -> NDArray[np.int64]:
-    return _one([a + s for a, s in zip(arrays, by.tolist(), strict=False)], np.int64)
+    return end_to_end([a + s for a, s in zip(arrays, by.tolist(), strict=False)], np.int64)
 
 
-def _one(arrays: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+def end_to_end(arrays: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    """Several arrays as one; of none, an empty one of the given type."""
     return np.concatenate(arrays) if arrays else np.array([], dtype=dtype)
