@@ -229,3 +229,32 @@ def test_curves_without_noise() -> None:
     assert shape_of(y, rng=np.random.default_rng(0)).verdict in ("flat", "underpowered")
     level = shape_of(np.ones((8, 12)), rng=np.random.default_rng(0))
     assert level.step.size.value == pytest.approx(0, abs=1e-12)
+
+
+def test_a_step_needs_two_turns_on_either_side() -> None:
+    """What differs in one turn alone, the first or the last, is no level."""
+    sizes = contrasts(np.random.default_rng(0).normal(size=(4, 8)), steps_at, np.arange(1, 9)).size
+    assert np.isnan(sizes).all(axis=0).tolist() == [True, True, *[False] * 5, True]
+
+
+def test_a_ramp_is_ambiguous() -> None:
+    """A fall over three turns is a step to some and two kinks to others: often neither is said."""
+    rng = np.random.default_rng(4)
+    said = Counter[str]()
+    for _ in range(60):
+        y = curves(rng, n=20) - 0.35 * np.clip(np.arange(1, 13) - 5, 0, 3)
+        said[shape_of(y, rng=rng, n_flips=199).verdict] += 1
+    assert said["ambiguous"] >= 3
+
+
+def test_noise_that_lasts_explains_no_form() -> None:
+    """Neighbouring turns that are alike make the fit of any form look better: it is drawn back."""
+    rng = np.random.default_rng(6)
+    fits = {}
+    for lasting in (0.0, 0.7):
+        noise = rng.normal(size=(80, 20, 24))
+        for turn in range(1, 24):
+            noise[:, :, turn] += lasting * noise[:, :, turn - 1]
+        found = [shape_of(y, rng=rng, n_flips=19).step.fit for y in noise]
+        fits[lasting] = np.median(found)
+    assert fits[0.7] < 1.6 * fits[0.0]
