@@ -31,6 +31,9 @@ COMMANDS = {
     "report": Command(
         "turncurve.cli.report:report", "Quality by turn, from trace files: the degradation report."
     ),
+    "cliff": Command(
+        "turncurve.cli.cliff:cliff", "Which drop is real, where, and what it is tied to."
+    ),
     "reliability": Command(
         "turncurve.cli.reliability:reliability",
         "How often all of k trials succeed: pass^k and pass@k.",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+import numpy as np
 
 from turncurve.cli.options import Reading
 from turncurve.cli.outputs import write_text
@@ -13,7 +14,10 @@ from turncurve.cli.paths import given_paths
 from turncurve.cli.reading import read_runs
 from turncurve.report.blocks import Block, as_markdown, as_text
 from turncurve.report.json import dump
+from turncurve.report.layout import visible
 from turncurve.table import TurnTable
+
+SHOWN_NAMES = 10
 
 
 def read_table_of(paths: Sequence[str], reading: Reading) -> tuple[TurnTable, int]:
@@ -21,6 +25,27 @@ def read_table_of(paths: Sequence[str], reading: Reading) -> tuple[TurnTable, in
     with given_paths(paths) as files:
         runs = read_runs(files, reading)
     return runs.table, len(runs.problems)
+
+
+def of_condition(table: TurnTable, condition: str | None) -> TurnTable:
+    """The runs of one condition.
+
+    Raises:
+        click.UsageError: There are several and none is named, or none has this name.
+    """
+    known = [str(name) for name in dict.fromkeys(table.runs.condition.tolist()) if name is not None]
+    if condition is None:
+        if len(known) < 2:
+            return table
+        named = ", ".join(visible(name) for name in known[:SHOWN_NAMES])
+        raise click.UsageError(f"{len(known):,} conditions; name one with --condition: {named}")
+    if condition not in known:
+        named = ", ".join(visible(name) for name in known[:SHOWN_NAMES]) or "none"
+        raise click.UsageError(
+            f"no run of the condition {visible(condition)!r}; there are: {named}"
+        )
+    chosen = [name is not None and str(name) == condition for name in table.runs.condition]
+    return table.select(np.array(chosen, dtype=np.bool_))
 
 
 def write_result(
