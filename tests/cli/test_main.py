@@ -48,7 +48,7 @@ def test_version():
     [
         (
             ["reprot"],
-            "no command 'reprot'; known: report, reliability, ",
+            "no command 'reprot'; known: report, cliff, ",
         ),
         (["report"], "Missing argument 'PATH...'"),
         (["report", "nowhere.json"], "nowhere.json: no such file or folder"),

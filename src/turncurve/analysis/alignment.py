@@ -246,17 +246,35 @@ def _placebo_p(
 ) -> float | None:
     """Chance of as large a change where the pivots are dealt out anew."""
     rng, observed = chance
-    if len(np.unique(pivot)) < 2:
+    turns, dealt = np.unique(pivot, return_inverse=True)
+    if len(turns) < 2:
         return None
-    n_large = n_done = 0
-    for _ in range(N_PLACEBOS):
-        own = _changes(values, rng.permutation(pivot), width)
+    # Every run's change at every pivot is worked out once; dealing chooses among them.
+    order = np.argsort(unit, kind="stable")
+    changes = np.stack(
+        [_changes(values[order], np.full(len(values), turn), width) for turn in turns], axis=1
+    )
+    starts = np.flatnonzero(np.r_[True, np.diff(unit[order]) != 0])
+    floor, n_large, n_done = abs(observed) * (1 - 1e-9), 0, 0
+    for n in _blocks(len(values)):
+        hands = rng.permuted(np.tile(dealt.ravel(), (n, 1)), axis=1)
+        own = changes[np.arange(len(order)), hands]
         known = ~np.isnan(own)
-        if known.any():
-            n_done += 1
-            mean = float(_unit_means(own[known], unit[known]).mean())
-            n_large += abs(mean) >= abs(observed) * (1 - 1e-9)
+        counts = np.add.reduceat(known, starts, axis=1, dtype=np.float64)
+        sums = np.add.reduceat(np.where(known, own, 0.0), starts, axis=1)
+        n_units = (counts > 0).sum(axis=1)
+        total = (sums / np.where(counts > 0, counts, 1)).sum(axis=1)
+        usable = n_units > 0
+        n_done += int(usable.sum())
+        n_large += int((np.abs(total[usable] / n_units[usable]) >= floor).sum())
     return (1 + n_large) / (1 + n_done) if n_done else None
+
+
+def _blocks(n_runs: int) -> list[int]:
+    """How many placebos to deal at once."""
+    at_once = max(1, min(N_PLACEBOS, 2_000_000 // max(n_runs, 1)))
+    whole, rest = divmod(N_PLACEBOS, at_once)
+    return [at_once] * whole + [rest] * (rest > 0)
 
 
 def _by_turn(values: FloatArray, width: int) -> TurnStep | None:
