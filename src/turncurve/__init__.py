@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from turncurve.analysis.alignment import align_on_event
+    from turncurve.analysis.cliff import CliffSettings, cliff
+    from turncurve.analysis.drop_report import drop_report
     from turncurve.analysis.founding import analyze_run
+    from turncurve.analysis.horizon import horizons
+    from turncurve.analysis.reliability import reliability
     from turncurve.analysis.settings import Settings
     from turncurve.errors import ReadError, TurncurveError
     from turncurve.ingest import import_files, read, read_table, stored_signals
@@ -31,30 +36,36 @@ if TYPE_CHECKING:
     from turncurve.table import SignalInfo, TurnTable
 
 _HOMES = {
-    "READERS": "turncurve.readers",
-    "SIGNALS": "turncurve.signals",
+    "CliffSettings": "turncurve.analysis.cliff",
     "Estimate": "turncurve.stats.estimate",
     "Event": "turncurve.model",
     "ExitType": "turncurve.model",
     "Grade": "turncurve.model",
+    "READERS": "turncurve.readers",
     "ReadError": "turncurve.errors",
     "Reader": "turncurve.readers",
     "Report": "turncurve.report.document",
     "Run": "turncurve.model",
+    "SIGNALS": "turncurve.signals",
     "Settings": "turncurve.analysis.settings",
     "Signal": "turncurve.signals",
     "SignalInfo": "turncurve.table",
     "ToolCall": "turncurve.model",
     "ToolResult": "turncurve.model",
-    "TurncurveError": "turncurve.errors",
     "Turn": "turncurve.model",
     "TurnTable": "turncurve.table",
+    "TurncurveError": "turncurve.errors",
     "Usage": "turncurve.model",
+    "align_on_event": "turncurve.analysis.alignment",
     "analyze_run": "turncurve.analysis.founding",
     "build_report": "turncurve.report.document",
+    "cliff": "turncurve.analysis.cliff",
+    "drop_report": "turncurve.analysis.drop_report",
+    "horizons": "turncurve.analysis.horizon",
     "import_files": "turncurve.ingest",
     "read": "turncurve.ingest",
     "read_table": "turncurve.ingest",
+    "reliability": "turncurve.analysis.reliability",
     "stored_signals": "turncurve.ingest",
     "to_json": "turncurve.report.json",
     "to_text": "turncurve.report.text",
@@ -63,6 +74,7 @@ _HOMES = {
 __all__ = [
     "READERS",
     "SIGNALS",
+    "CliffSettings",
     "Estimate",
     "Event",
     "ExitType",
@@ -80,11 +92,16 @@ __all__ = [
     "TurnTable",
     "TurncurveError",
     "Usage",
+    "align_on_event",
     "analyze_run",
     "build_report",
+    "cliff",
+    "drop_report",
+    "horizons",
     "import_files",
     "read",
     "read_table",
+    "reliability",
     "stored_signals",
     "to_json",
     "to_text",

@@ -156,7 +156,7 @@ def _shape(
             wanted_step=settings.size,
         )
     except NotEnoughDataError as problem:
-        return None, str(problem)
+        return None, str(problem).removeprefix("shape_of: ")
     return shape, None
 
 

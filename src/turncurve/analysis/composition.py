@@ -241,6 +241,8 @@ def _change(
     name: str, readings: dict[str, FloatArray], errors: dict[str, float], data: _Runs
 ) -> Change:
     value = _ends(readings[name])
+    if data.values.shape[1] < 2:
+        return Change(value=None, reason="half of the runs end within the first bucket")
     if np.isnan(value):
         return Change(value=None, reason=_why_not(name, data))
     return Change(value=value, std_error=errors.get(name))
@@ -258,6 +260,8 @@ def _verdict(
     changes: dict[str, Change], errors: dict[str, float], data: _Runs
 ) -> tuple[Verdict, str]:
     active, balanced, ipcw = (changes[name].value for name in ("active", "balanced", "ipcw"))
+    if data.values.shape[1] < 2:
+        return "not known", "half of the runs end within the first bucket"
     if (data.length >= data.values.shape[1]).all():
         return "none seen", "every run reaches the last turn looked at"
     if active is None or balanced is None or "active - balanced" not in errors:

@@ -23,6 +23,12 @@ MIN_SCENARIOS = 20
 """With fewer, runs are flipped in place of scenarios: few units see little among many turns."""
 
 
+MIN_UNITS = 5
+LEAST_SHARE = 0.2
+"""Units, and share of all units, that must have a step for it to be tested."""
+FEW_TRIALS = 5
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """The change of the mean from one bucket to the next.
@@ -102,7 +108,7 @@ class Steps:
         units: What is flipped as a whole: scenarios (their mean over trials), which speaks for
             others like them; or runs, which speaks for these scenarios alone.
         n_units: How many there are.
-        n_positions: Steps in the family.
+        n_positions: Steps in the family: those that a fifth of the units have, and at least five.
         n_flips: Choices of signs that were tried.
         exact: Whether these were all.
         smallest_p: The smallest p that so few units, or flips, can give.
@@ -161,7 +167,7 @@ def steps_of(
     n_trials, n_scenarios, _ = suite.values.shape
     units = units_of(suite)
     changes = np.diff(suite.values, axis=2)[:, :, [index - 1 for index, _ in pairs]]
-    flips = sign_flips(by_unit(suite, changes), rng=rng, n_flips=n_flips, alpha=alpha)
+    flips = sign_flips(_family(by_unit(suite, changes)), rng=rng, n_flips=n_flips, alpha=alpha)
     return Steps(
         steps=tuple(
             _step(suite, pair, flips, (position, alpha, bar, size))
@@ -169,7 +175,7 @@ def steps_of(
         ),
         units=units,
         n_units=flips.n_units,
-        n_positions=len(pairs),
+        n_positions=int((~np.isnan(flips.p_adjusted)).sum()),
         n_flips=flips.n_flips,
         exact=flips.exact,
         smallest_p=flips.smallest_p,
@@ -213,6 +219,12 @@ def mean_of(values: FloatArray, *, axis: int) -> FloatArray:
     return np.asarray(np.where(n > 0, total / np.where(n > 0, n, 1), np.nan))
 
 
+def _family(changes: FloatArray) -> FloatArray:
+    """The changes that are tested: a few units have wild t, which would hide all others."""
+    n = (~np.isnan(changes)).sum(axis=0)
+    return np.where(n >= max(MIN_UNITS, LEAST_SHARE * len(changes)), changes, np.nan)
+
+
 def _notes(suite: Suite, units: Units, flips: SignFlips) -> list[str]:
     notes = []
     n_trials, n_scenarios, _ = suite.values.shape
@@ -226,6 +238,12 @@ def _notes(suite: Suite, units: Units, flips: SignFlips) -> list[str]:
         notes.append(
             f"{n_trials} trials flipped whole cannot give a p below {smallest:.3g}, so {units} are "
             "flipped"
+        )
+    if 1 < n_trials < FEW_TRIALS:
+        low, high = std_dev_interval(1.0, n_trials, level=1 - flips.alpha)
+        notes.append(
+            f"a standard deviation of {n_trials} trials is known to a factor of {low:.2g} to "
+            f"{high:.2g}, and so is the bar"
         )
     if units == "runs":
         notes.append(
@@ -292,7 +310,9 @@ def _state(
     step: PairedStep, adjusted: float | None, alpha: float, *, bar: float, size: float | None
 ) -> tuple[State, str]:
     """What a step is, and on what that rests."""
-    settled = adjusted is not None and adjusted <= alpha
+    if adjusted is None:
+        return "noise", "not tested: too few units have it, or all agree"
+    settled = adjusted <= alpha
     large = _is_large(step, bar, size)
     said = f"over {size:g}" if size is not None else f"over {bar:g} paired SDs"
     if settled and large:

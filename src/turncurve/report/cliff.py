@@ -135,7 +135,7 @@ def _shape_words(result: Cliff) -> str:
         "knee": f"The curve has a knee at turn {shape.turn}",
         "cliff": f"The curve has a cliff of {size} at turn {shape.turn}",
         "cliff on a slope": f"The curve has a cliff of {size} at turn {shape.turn}, on a slope",
-        "lone turn": f"Turn {shape.turn} alone differs: a bad turn, not a new level",
+        "lone turn": f"Turn {shape.turn} alone differs, which is no new level",
         "ambiguous": "The curve departs from a line, by a cliff or a knee: which, cannot be told",
         "underpowered": "The runs are too few to tell a cliff from a line",
     }
@@ -211,7 +211,7 @@ def _shape_facts(result: Cliff) -> Iterator[tuple[str, str]]:
         yield "where", f"turn {_turns(shape.turns_confidence_set)}, at {_percent(shape.alpha)}."
     yield "best step", _departure(shape.step, "turn")
     yield "best knee", _departure(shape.kink, "after turn")
-    yield "worst lone turn", _departure(shape.lone_turn, "turn")
+    yield "best lone turn", _departure(shape.lone_turn, "turn")
     yield "slope", f"{signed(shape.slope.value)} a turn {_limits_of(shape.slope)}."
     visible = shape.smallest_visible_step
     yield (
@@ -248,7 +248,8 @@ def _limits_of(mean: Mean) -> str:
 def _lies(result: Cliff) -> Iterator[tuple[str, str]]:
     found = result.composition
     yield "composition", f"{found.verdict}: {found.why}."
-    yield f"to turn {found.horizon:,}", _readings(found)
+    if found.active.value is not None:
+        yield f"to turn {found.horizon:,}", _readings(found)
     if result.event is None:
         yield "event", f"not lined up: {result.no_event}."
     else:

@@ -38,6 +38,8 @@ MIN_TURNS = 2 * MIN_SIDE + 2
 CLOSE = 2.0
 """Two forms whose fit differs by less, in units of BIC, are not told apart."""
 POWER = 0.8
+LEAST_SHARE = 0.2
+"""Share of the units that must have been followed to a place for it to be tested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,8 +273,9 @@ class _Tests:
 
 
 def _usable(found: Contrasts) -> Contrasts:
-    """The places that enough units were followed to."""
-    usable = (~np.isnan(found.size)).sum(axis=0) >= MIN_UNITS
+    """The places that enough units were followed to; a few have wild t, which would hide all."""
+    n = (~np.isnan(found.size)).sum(axis=0)
+    usable = n >= max(MIN_UNITS, LEAST_SHARE * len(found.size))
     if not usable.any():
         raise NotEnoughDataError("shape_of: turns with a value in 3 units", need=MIN_TURNS, got=0)
     return Contrasts(
