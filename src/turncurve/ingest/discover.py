@@ -131,13 +131,14 @@ def reader_of(path: Path, readers: Iterable[Reader], on_problem: OnProblem) -> R
     Raises:
         ReadError: The file cannot be opened, or is packed and damaged from its start.
     """
-    try:
-        packed = compression(path)
-    except OSError as problem:
-        raise ReadError(path, f"cannot be opened: {problem.strerror}") from problem
     start = head(path)
-    if packed and not start:
-        raise ReadError(path, f"packed with {packed}, and damaged from its start")
+    if not start:
+        try:
+            packed = compression(path)
+        except OSError as problem:
+            raise ReadError(path, f"cannot be opened: {problem.strerror}") from problem
+        if packed:
+            raise ReadError(path, f"packed with {packed}, and damaged from its start")
     for reader in readers:
         try:
             if reader.looks_like(start, path):

@@ -58,7 +58,10 @@ _CUT = (
 
 def is_stream(head: bytes) -> bool:
     """Whether some line starts a session, or a tool call, as stream-json does."""
-    return bool(_INIT.search(head) or _TOOL.search(head))
+    return bool(
+        (b'"session_id"' in head and _INIT.search(head))
+        or (b'"tool_name"' in head and _TOOL.search(head))
+    )
 
 
 def read_stream(path: Path, on_problem: OnProblem) -> Iterator[Run]:

@@ -54,6 +54,13 @@ def compression(path: Path) -> Compression | None:
 
 def head(path: Path, size: int = 65536) -> bytes:
     """The first `size` bytes, unpacked, without a byte order mark; less if a stream is damaged."""
+    try:
+        with path.open("rb", buffering=0) as plain:
+            first = plain.read(size)
+    except OSError:
+        return b""
+    if compression_of(first) is None and not first.startswith((_BOM, *_UTF16_BOMS)):
+        return first
     start = bytearray()
     try:
         with open_trace(path) as file:
