@@ -3,6 +3,7 @@
 # make check    format, lint, types, import floors, tests: what CI runs
 # make nightly  the long tests: 10,000 spoilt inputs a reader from a new seed, and the simulations
 # make bench    the benchmarks, as ratios
+# make calibrate measure how often cliff errs, and write docs/methods/calibration.md: minutes
 # make docs     regenerate the generated pages of docs/
 # make lock     pin the development dependencies anew
 
@@ -13,7 +14,7 @@ PYTEST_ARGS ?= -n auto --maxprocesses 4
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help report test check format lint types floors bench nightly docs lock clean
+.PHONY: help report test check format lint types floors bench nightly calibrate docs lock clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -64,6 +65,9 @@ bench: $(VENV)/.bench
 nightly: $(VENV)/.dev
 	TURNCURVE_FUZZ=10000 TURNCURVE_FUZZ_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/readers/test_fuzz.py
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
+
+calibrate: $(VENV)/.dev
+	$(BIN)/python tools/make_calibration.py
 
 docs: $(VENV)/.dev
 	@for tool in tools/make_*_docs.py; do $(BIN)/python $$tool; done
