@@ -106,33 +106,36 @@ def _turns(
 ) -> tuple[Turn, ...]:
     """The turns in order; several graders' judgements of one step stand on one turn."""
     grades: dict[int, dict[str, Grade]] = {}
-    phases: dict[int, float] = {}
+    values: dict[int, dict[str, float]] = {}
     records: dict[int, str] = {}
     for position, step in enumerate(steps):
         record = f"{where}.steps[{position}]"
-        index = as_count(as_mapping(step).get("step_index"))
+        index = as_count(step.get("step_index")) if isinstance(step, dict) else None
         if index is None or index >= MOST_TURNS:
             _tell(path, record, f"wanted a step_index from 0 to {MOST_TURNS - 1:,}", on_problem)
             continue
-        grade = _grade(step, record, path, on_problem)
-        given = grades.setdefault(index + 1, {})
-        if grade.grader in given:
+        grade, turn = _grade(step, record, path, on_problem), index + 1
+        if turn not in grades:
+            grades[turn], values[turn], records[turn] = {}, {}, record
+        elif grade.grader in grades[turn]:
             reason = f"step {index} is graded a second time by {grade.grader!r}"
             _tell(path, record, reason, on_problem)
             continue
-        given[grade.grader] = grade
-        records.setdefault(index + 1, record)
-        phase = _PHASE.get(as_text(as_mapping(step.get("raw")).get("step_phase")))
-        if phase is not None:
-            phases[index + 1] = phase
+        grades[turn][grade.grader] = grade
+        raw = step.get("raw")
+        if (
+            isinstance(raw, dict)
+            and (phase := _PHASE.get(as_text(raw.get("step_phase")))) is not None
+        ):
+            values[turn]["phase_explore"] = phase
     return tuple(
         Turn(
             index=turn,
-            values={"phase_explore": phases[turn]} if turn in phases else {},
-            grades=tuple(given.values()),
+            values=values[turn],
+            grades=tuple(grades[turn].values()),
             record=records[turn],
         )
-        for turn, given in sorted(grades.items())
+        for turn in sorted(grades)
     )
 
 

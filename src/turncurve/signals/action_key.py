@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, TypeAlias
 from unicodedata import normalize
@@ -31,6 +32,7 @@ COMMAND_KEYS = frozenset({"command", "cmd"})
 
 _DEEPEST = 60
 _JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_quoted = json.encoder.encode_basestring_ascii
 
 
 def canonical_action(call: ToolCall, *, volatile: frozenset[str] = VOLATILE_KEYS) -> str:
@@ -43,10 +45,12 @@ def canonical_action(call: ToolCall, *, volatile: frozenset[str] = VOLATILE_KEYS
     """
     arguments = call.arguments
     if isinstance(arguments, str):
-        canonical: JsonValue = _one_space(_composed(arguments))
+        canonical = _quoted(_one_space(_composed(arguments)))
     else:
-        canonical = _mapping(arguments, volatile, 0)
-    return f"{_composed(call.name).strip()}:{_JSON.encode(canonical)}"
+        kept = _mapping(arguments, volatile, 0)
+        pairs = [f"{_quoted(name)}:{_as_json(kept[name])}" for name in sorted(kept)]
+        canonical = f"{{{','.join(pairs)}}}"
+    return f"{_composed(call.name).strip()}:{canonical}"
 
 
 def action_key(call: ToolCall, *, volatile: frozenset[str] = VOLATILE_KEYS) -> int:
@@ -61,47 +65,70 @@ def text_key(text: str) -> int:
 
 
 def text_keys(text: str, rest: str) -> tuple[int, int]:
-    """`text_key` of a text, and of it with the rest behind it; the text is gone through once."""
+    """`text_key` of a text, and of it with a NUL and the rest behind it, in one go."""
     hashed = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
     digest = hashed.digest()
+    hashed.update(b"\0")
     hashed.update(rest.encode("utf-8", "surrogatepass"))
     whole = hashed.digest()
     return int.from_bytes(digest, "little") or 1, int.from_bytes(whole, "little") or 1
 
 
-def _mapping(value: Mapping[str, JsonValue], volatile: frozenset[str], depth: int) -> JsonValue:
-    if depth > _DEEPEST:
-        return "..."
+def _as_json(value: JsonValue) -> str:
+    return _quoted(value) if type(value) is str else _JSON.encode(value)
+
+
+def _mapping(
+    value: Mapping[str, JsonValue], volatile: frozenset[str], depth: int
+) -> dict[str, JsonValue]:
     kept = {}
     for name, item in value.items():
-        plain = str(name).lower().replace("_", "").replace("-", "")
-        if item is None or plain in volatile:
+        if item is None:
             continue
-        kept[_composed(str(name))] = _value(
-            item, volatile, depth + 1, is_command=plain in COMMAND_KEYS
-        )
+        name = str(name)
+        composed, plain = _known_name(name) if len(name) <= _LONG_NAME else _name(name)
+        if plain in volatile:
+            continue
+        is_command = plain in COMMAND_KEYS
+        if type(item) is str:
+            kept[composed] = _text(item, is_command=is_command)
+        else:
+            kept[composed] = _value(item, volatile, depth + 1, is_command=is_command)
     return kept
+
+
+def _name(name: str) -> tuple[str, str]:
+    """An argument's name as it is compared, and as volatile ones are told by."""
+    return _composed(name), name.lower().replace("_", "").replace("-", "")
+
+
+_LONG_NAME = 64
+_known_name = lru_cache(maxsize=4096)(_name)
 
 
 def _value(
     value: JsonValue, volatile: frozenset[str], depth: int, *, is_command: bool = False
 ) -> JsonValue:
     if isinstance(value, str):
-        text = _composed(value)
-        bare = _one_space(text) if is_command else text.strip()
-        return bare.rstrip("/") or bare[:1]
+        return _text(value, is_command=is_command)
     if isinstance(value, float):
         return int(value) if math.isfinite(value) and value.is_integer() else value
     if isinstance(value, Mapping):
-        return _mapping(value, volatile, depth)
+        return "..." if depth > _DEEPEST else _mapping(value, volatile, depth)
     if isinstance(value, list | tuple):
         items = value if depth <= _DEEPEST else ("...",)
         return [_value(item, volatile, depth + 1, is_command=is_command) for item in items]
     return value if isinstance(value, int | None) else str(value)
 
 
+def _text(value: str, *, is_command: bool) -> str:
+    text = _composed(value)
+    bare = _one_space(text) if is_command else text.strip()
+    return bare.rstrip("/") or bare[:1]
+
+
 def _composed(text: str) -> str:
-    return normalize("NFC", text)
+    return text if text.isascii() else normalize("NFC", text)
 
 
 def _one_space(text: str) -> str:

@@ -44,7 +44,7 @@ def _action(row: int, text: str, result: ToolResult | None, failed: int = -1) ->
     if result.error is not None:
         failed = int(result.error)
     # Neither a canonical action nor a key in a file holds a NUL, so no two pairs read the same.
-    key, result_key = text_keys(text, f"\0{result.text}")
+    key, result_key = text_keys(text, result.text)
     return Action(row, key, result_key, failed, transient=result.transient)
 
 
