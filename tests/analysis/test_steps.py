@@ -73,6 +73,7 @@ def test_the_drop_at_turn_8_is_a_finding_and_the_dip_at_turn_4_is_not() -> None:
     assert drop.ratio > 4
     assert drop.p < 0.001
     assert drop.p_adjusted <= 0.005
+    assert 0 < dip.p_adjusted_error < 0.02
     assert abs(drop.delta) / drop.between_scenario_sd < 1
     assert (drop.n_trials, drop.n_agree, drop.n_pairs) == (5, 5, 200)
     assert dip.state == "noise"

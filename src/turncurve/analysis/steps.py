@@ -51,6 +51,7 @@ class Step:
         df: Its degrees of freedom.
         p: Two-sided p of t, as if this turn had been chosen beforehand.
         p_adjusted: Two-sided p of the largest |t| over all turns, by sign flips.
+        p_adjusted_error: Standard error that random flips add to it; 0 where all were tried.
         state: finding, watch or noise.
         why: What the state rests on, in words.
         n_trials: Trials with a pair.
@@ -82,6 +83,7 @@ class Step:
     df: float | None
     p: float | None
     p_adjusted: float | None
+    p_adjusted_error: float | None
     state: State
     why: str
     n_trials: int
@@ -288,6 +290,7 @@ def _step(
         df=whole.df,
         p=whole.p,
         p_adjusted=adjusted,
+        p_adjusted_error=None if adjusted is None else flips.monte_carlo_error(adjusted),
         state=state,
         why=why,
         n_trials=whole.n,
