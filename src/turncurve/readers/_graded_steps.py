@@ -22,9 +22,6 @@ _DEPENDENCY: dict[str, Dependency] = {
 }
 
 
-_LONG = 200
-
-
 def grade_of_step(step: Mapping[str, Any], *, grader: str | None = None) -> Grade:
     """The judgement in a step.
 
@@ -36,45 +33,57 @@ def grade_of_step(step: Mapping[str, Any], *, grader: str | None = None) -> Grad
         grader: Who graded, where the step does not say.
     """
     get = step.get
-    validity = _one_of(_VALIDITY, get("validity"))
-    reason = parse_error(step)
-    if reason is None and validity is None:
-        reason = f"wanted validity fail, neutral or pass, got {get('validity')!r}"
-    looping = get("is_looping")
     words = (
         as_name(get("grader_model")) or grader or "unknown",
-        None if reason else validity,
-        _one_of(_LEVEL, get("complexity")),
-        _one_of(_DEPENDENCY, get("dependency")),
-        _one_of(_LEVEL, get("severity")),
-        looping if isinstance(looping, bool) else None,
-        reason,
+        get("validity"),
+        get("complexity"),
+        get("dependency"),
+        get("severity"),
+        get("is_looping"),
     )
-    return _known(*words) if reason is None and len(words[0]) <= _LONG else _grade(*words)
+    fault = parse_error(step)
+    if fault is None:
+        try:
+            return _known(*words)
+        except TypeError:  # a list or a mapping where a word should be, or an unusual word
+            pass
+    return _grade(*words, fault=fault)
 
 
-def _grade(
+def _grade(  # noqa: PLR0913 - the words of a step
     grader: str,
-    validity: Validity | None,
-    complexity: Level | None,
-    dependency: Dependency | None,
-    severity: Level | None,
-    looping: bool | None,  # noqa: FBT001 - as it stands in the step
-    reason: str | None,
+    validity: object,
+    complexity: object,
+    dependency: object,
+    severity: object,
+    looping: object,
+    *,
+    fault: str | None = None,
 ) -> Grade:
+    judged = _one_of(_VALIDITY, validity)
+    if fault is None and judged is None:
+        fault = f"wanted validity fail, neutral or pass, got {validity!r}"
     return Grade(
         grader=grader,
-        validity=validity,
-        complexity=complexity,
-        dependency=dependency,
-        severity=severity,
-        looping=looping,
-        missing_reason=reason,
+        validity=None if fault else judged,
+        complexity=_one_of(_LEVEL, complexity),
+        dependency=_one_of(_DEPENDENCY, dependency),
+        severity=_one_of(_LEVEL, severity),
+        looping=looping if isinstance(looping, bool) else None,
+        missing_reason=fault,
     )
 
 
-_known = lru_cache(maxsize=1024)(_grade)
-"""One grade for all steps that were judged the same: there are few of them."""
+_LONG = 200
+_WORDS = frozenset({*_VALIDITY, *_LEVEL, *_DEPENDENCY, None, True, False})
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _known(grader: str, *words: object) -> Grade:
+    """One grade for all steps that were judged the same in usual words: there are few of them."""
+    if len(grader) > _LONG or not _WORDS.issuperset(words):
+        raise TypeError
+    return _grade(grader, *words)
 
 
 def _one_of(words: Mapping[str, W], value: object) -> W | None:

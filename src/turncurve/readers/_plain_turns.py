@@ -25,7 +25,9 @@ from turncurve.table.plain import PlainRuns
 MOST_BYTES = 512 * 2**20
 """The largest file that is held as columns, which take less room than its text."""
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
+"""Bytes that are decoded at once: what comes of them stays in a processor's cache."""
+_LONGEST = 64 * _BLOCK
 _TOKENS = ("context_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens")
 _NAMES = ("run", "scenario", "condition", "trial", "success")
 _AMOUNTS = ("cost_usd", "seconds")
@@ -64,7 +66,7 @@ def plain_columns(path: Path) -> tuple[_Columns, Mapping[str, Any]] | None:
 
 
 def _blocks(file: Any) -> Iterator[bytes]:
-    """Whole lines, about a megabyte at a time; the last may lack its end."""
+    """Whole lines, some hundred at a time; the last may lack its end."""
     rest = b""
     while piece := file.read(_BLOCK):
         whole, newline, rest_of_piece = piece.rpartition(b"\n")
@@ -73,7 +75,7 @@ def _blocks(file: Any) -> Iterator[bytes]:
             rest = rest_of_piece
         else:
             rest += piece
-            if len(rest) > 64 * _BLOCK:
+            if len(rest) > _LONGEST:
                 raise NotPlainError
     if rest.strip():
         yield rest
@@ -203,10 +205,11 @@ class _Columns:
 
     def _take_actions(self, actions: Sequence[str]) -> None:
         known = self._actions
-        codes = [known.setdefault(action, len(known)) for action in actions]
+        for action in dict.fromkeys(actions):
+            known.setdefault(action, len(known))
         if "" in known:
             raise NotPlainError
-        self._codes.append(np.array(codes, dtype=np.int64))
+        self._codes.append(np.array(list(map(known.__getitem__, actions)), dtype=np.int64))
 
 
 def _checked(key: tuple[Any, ...]) -> tuple[Any, ...]:

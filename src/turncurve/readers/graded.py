@@ -105,7 +105,7 @@ def _turns(
     steps: list[Any], where: str | int, path: Path, on_problem: OnProblem
 ) -> tuple[Turn, ...]:
     """The turns in order; several graders' judgements of one step stand on one turn."""
-    grades: dict[int, dict[str, Grade]] = {}
+    grades: dict[int, tuple[Grade, ...]] = {}
     values: dict[int, dict[str, float]] = {}
     records: dict[int, str] = {}
     for position, step in enumerate(steps):
@@ -115,26 +115,20 @@ def _turns(
             _tell(path, record, f"wanted a step_index from 0 to {MOST_TURNS - 1:,}", on_problem)
             continue
         grade, turn = _grade(step, record, path, on_problem), index + 1
-        if turn not in grades:
-            grades[turn], values[turn], records[turn] = {}, {}, record
-        elif grade.grader in grades[turn]:
+        others = grades.get(turn, ())
+        if not others:
+            values[turn], records[turn] = {}, record
+        elif any(grade.grader == other.grader for other in others):
             reason = f"step {index} is graded a second time by {grade.grader!r}"
             _tell(path, record, reason, on_problem)
             continue
-        grades[turn][grade.grader] = grade
+        grades[turn] = (*others, grade)
         raw = step.get("raw")
-        if (
-            isinstance(raw, dict)
-            and (phase := _PHASE.get(as_text(raw.get("step_phase")))) is not None
-        ):
+        phase = _PHASE.get(as_text(raw.get("step_phase"))) if type(raw) is dict else None
+        if phase is not None:
             values[turn]["phase_explore"] = phase
     return tuple(
-        Turn(
-            index=turn,
-            values=values[turn],
-            grades=tuple(grades[turn].values()),
-            record=records[turn],
-        )
+        Turn(index=turn, values=values[turn], grades=grades[turn], record=records[turn])
         for turn in sorted(grades)
     )
 
