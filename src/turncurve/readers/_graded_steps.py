@@ -50,7 +50,7 @@ def grade_of_step(step: Mapping[str, Any], *, grader: str | None = None) -> Grad
     return _grade(*words, fault=fault)
 
 
-def _grade(  # noqa: PLR0913 - the words of a step
+def _grade(
     grader: str,
     validity: object,
     complexity: object,
