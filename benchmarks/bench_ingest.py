@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -25,7 +24,7 @@ import duckdb
 import msgspec
 import orjson
 import polars
-from timing import Timing, cpu_seconds, print_ratio
+from timing import Timing, cpu_seconds, print_ratio, printed_by
 
 from turncurve import read
 from turncurve.ingest import explain, read_table
@@ -118,17 +117,15 @@ def drain(name: str, paths: Sequence[Path]) -> int:
     return sum(len(run.turns) for path in paths for run in READERS[name].read(path, lambda _: None))
 
 
-def peak_megabytes(path: Path) -> int:
-    """Peak memory of a process of its own that goes through a file's runs."""
+def peak_of_reading(path: Path) -> float:
+    """Peak memory in MB of a process of its own that goes through a file's runs."""
     code = (
-        "import resource, sys; from pathlib import Path; from turncurve.readers import READERS\n"
+        "import sys; from pathlib import Path; from timing import peak_megabytes\n"
+        "from turncurve.readers import READERS\n"
         "for run in READERS['claude_code'].read(Path(sys.argv[1]), print): pass\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+        "print(peak_megabytes())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True
-    )
-    return int(done.stdout)
+    return float(printed_by("-c", code, path))
 
 
 def bench_turns(folder: Path) -> None:
@@ -161,7 +158,7 @@ def bench_memory(folder: Path) -> None:
                     record = lengthened(json.loads(line))
                     record["sessionId"] = f"{record.get('sessionId')}-{copy}"
                     out.write(json.dumps(record) + "\n")
-        sizes.append((path.stat().st_size / 1e6, peak_megabytes(path)))
+        sizes.append((path.stat().st_size / 1e6, peak_of_reading(path)))
     (small, low), (large, high) = sizes
     print(f"claude_code sessions in a file of {small:.0f} MB: {low} MB of memory at most")
     print(f"in one of {large:.0f} MB: {high} MB; ratio {high / low:.2f}")

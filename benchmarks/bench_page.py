@@ -7,7 +7,6 @@ and the first curve on screen within 1 s of the start of loading (median of 5).
 from __future__ import annotations
 
 import json
-import resource
 import shutil
 import statistics
 import sys
@@ -16,6 +15,7 @@ import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
+from timing import peak_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
@@ -72,7 +72,7 @@ def main() -> None:
                 "write_seconds": round(write_seconds, 1),
                 "first_curve_seconds": [round(s, 3) for s in seconds],
                 "median_seconds": round(statistics.median(seconds), 3),
-                "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+                "peak_memory_mb": round(peak_megabytes()),
             }
         )
     )

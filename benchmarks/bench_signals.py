@@ -7,7 +7,6 @@ second part streams 60,000,000 turns and prints the peak of memory (`--skip-larg
 
 from __future__ import annotations
 
-import resource
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from made_up_turns import made_up_turns
 from numpy.typing import NDArray
-from timing import cpu_seconds, print_ratio
+from timing import cpu_seconds, peak_megabytes, print_ratio, printed_by
 
 from turncurve.signals import SIGNALS, compute_derived
 from turncurve.table import TurnTable
@@ -217,9 +216,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_store(folder)
-        if "--large" in sys.argv:
-            large(folder)
-            return
         check(folder)
         limit = cpu_seconds("decoding the same Parquet", lambda: decode(folder))
         all_signals = cpu_seconds("all signals, 2,000,000 turns", lambda: count(ours(folder)))
@@ -227,16 +223,19 @@ def main() -> None:
         for title, query in (("DuckDB", in_duckdb), ("polars", in_polars)):
             print_ratio(all_signals, cpu_seconds(title, lambda query=query: query(folder)))
         if "--skip-large" not in sys.argv:
-            large(folder)
+            print(printed_by(__file__, "--large", name), end="")
 
 
 def large(folder: Path) -> None:
-    """60,000,000 turns with every signal; the peak is of this process, peers left out if alone."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """60,000,000 turns with every signal, in a process that held nothing of the peers."""
+    before = peak_megabytes()
     n = sum(count(ours(folder)) for _ in range(PASSES))
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    after = peak_megabytes()
     print(f"{n:,} turns with every signal: peak {after:.0f} MB (before it: {before:.0f} MB)")
 
 
 if __name__ == "__main__":
-    main()
+    if "--large" in sys.argv:
+        large(Path(sys.argv[-1]))
+    else:
+        main()

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 from bench_ingest import write_turns
-from timing import cpu_seconds, print_ratio
+from timing import cpu_seconds, print_ratio, printed_by
 
 from turncurve import import_files, read
 
@@ -26,14 +24,15 @@ RUNS, TURNS = 50, 50
 """Runs and turns in each file: 2,500 turns, some 400 kB."""
 TIMES = 5
 IMPORT = """
-import resource, sys, time
+import sys, time
+from timing import peak_megabytes
 from turncurve.ingest import import_files
 from turncurve.ingest.importing import Importing
 if __name__ == "__main__":
     start = time.perf_counter()
     import_files([sys.argv[1]], sys.argv[2], importing=Importing(jobs=int(sys.argv[3])))
     wall = time.perf_counter() - start
-    print(wall, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(wall, peak_megabytes())
 """
 
 
@@ -42,11 +41,8 @@ def imported(folder: Path, *, jobs: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as place:
         script = Path(place) / "one_import.py"
         script.write_text(IMPORT)
-        done = subprocess.run(
-            [sys.executable, script, folder, Path(place) / "store", str(jobs)],
-            check=True, capture_output=True, text=True,
-        )  # fmt: skip
-    wall, peak = map(float, done.stdout.split())
+        printed = printed_by(script, folder, Path(place) / "store", str(jobs))
+    wall, peak = map(float, printed.split())
     return wall, peak
 
 

@@ -1,11 +1,16 @@
-"""Timing for benchmarks: medians over several runs, printed as a ratio to a limit or a peer."""
+"""Timing and memory for benchmarks: medians over several runs, as a ratio to a limit or a peer."""
 
 from __future__ import annotations
 
+import os
+import resource
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,3 +42,27 @@ def print_ratio(ours: Timing, limit: Timing) -> None:
         f"{ours.name}: {ours.median:.3f} s CPU; {limit.name}: {limit.median:.3f} s; "
         f"ratio {ours.median / limit.median:.2f} (medians of {len(ours.seconds)})"
     )
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has held, in MB.
+
+    On Linux not `ru_maxrss`, in which a process also gets its parent's peak.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        words = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(words.split()[1]) / 1024
+    in_bytes = sys.platform == "darwin"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1024**2 if in_bytes else peak / 1024
+
+
+def printed_by(*arguments: str | Path) -> str:
+    """What Python prints in a process of its own, which can import this folder's modules."""
+    here = {"PYTHONPATH": os.pathsep.join((str(Path(__file__).parent), *sys.path[1:]))}
+    done = subprocess.run(
+        [sys.executable, *arguments], check=True, capture_output=True, text=True,
+        env={**os.environ, **here},
+    )  # fmt: skip
+    return done.stdout
