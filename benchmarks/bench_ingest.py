@@ -160,8 +160,8 @@ def bench_memory(folder: Path) -> None:
                     out.write(json.dumps(record) + "\n")
         sizes.append((path.stat().st_size / 1e6, peak_of_reading(path)))
     (small, low), (large, high) = sizes
-    print(f"claude_code sessions in a file of {small:.0f} MB: {low} MB of memory at most")
-    print(f"in one of {large:.0f} MB: {high} MB; ratio {high / low:.2f}")
+    print(f"claude_code sessions in a file of {small:.0f} MB: {low:.0f} MB of memory at most")
+    print(f"in one of {large:.0f} MB: {high:.0f} MB; ratio {high / low:.2f}")
 
 
 def bench_format(name: str, paths: Sequence[Path]) -> None:
