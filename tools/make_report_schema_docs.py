@@ -22,7 +22,8 @@ from turncurve.analysis.by_turn import TurnSeries
 from turncurve.analysis.degradation import Curve, CurvePoint
 from turncurve.report.cut import MOST_EVENTS, MOST_ROWS, Cut
 from turncurve.report.document import Report
-from turncurve.report.json import NAMES, SCHEMA_VERSION
+from turncurve.report.json import SCHEMA_VERSION
+from turncurve.report.plain import NAMES
 from turncurve.report.problems import SHOWN_IN_ALL, SHOWN_OF_A_KIND, ProblemList
 from turncurve.table import SignalInfo
 
@@ -142,6 +143,7 @@ def report_schema() -> dict[str, Any]:
         "curves": {"description": words["curves"]} | rows(),
         "panels": {"description": words["panels"]} | rows("panel", "min_turns"),
         "segments": {"description": words["segments"]} | rows("segment"),
+        "drop": result("drop"),
         "by_turn": {
             "description": "Signal to its curve by turn; all arrays have one length.",
             "type": "object",

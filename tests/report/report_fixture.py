@@ -25,7 +25,7 @@ def report_document(table: TurnTable | None = None) -> dict[str, Any]:
     keep = balanced.turn <= middle
     panel = _rows(balanced.run[keep], balanced.turn[keep], _columns(balanced, keep), ("quality",))
     return {
-        "schema_version": "1.1",
+        "schema_version": "1.2",
         "turncurve_version": "0.1.0",
         "headline": "Quality holds at 0.95 until about turn 30, then falls to 0.58 by turn 60.",
         "headline_details": ["In half of the runs the rolling mean drops below 0.7 by turn 47."],
@@ -53,6 +53,20 @@ def report_document(table: TurnTable | None = None) -> dict[str, Any]:
         "curves": _rows(table.run, table.turn, table.columns, INFO),
         "panels": [{"panel": "balanced", "min_turns": middle, **row} for row in panel],
         "segments": _segments(table),
+        "drop": {
+            "sentence": "Quality falls 0.21 ± 0.05 at turn 31 in all five trials.",
+            "step": None,
+            "n_steps": 59,
+            "n_findings": 1,
+            "n_to_watch": 0,
+            "shape": "cliff",
+            "shape_turn": 31,
+            "composition": "none seen",
+            "event": None,
+            "step_by_turn": None,
+            "step_by_offset": None,
+            "facts": [["cause", "a step at a turn does not say what made it."]],
+        },
         "by_turn": {name: _by_turn(table, name) for name in INFO},
         "reach": {
             "turn": list(range(1, len(reach) + 1)),

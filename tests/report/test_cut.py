@@ -9,8 +9,9 @@ from table_factory import make_table
 from turncurve import build_report
 from turncurve.ingest import Ingested, Input
 from turncurve.report.cut import MOST_ROWS
-from turncurve.report.json import dump, schema, to_json
+from turncurve.report.json import schema, to_json
 from turncurve.report.page_data import page_document
+from turncurve.report.plain import dump
 
 N = 1_500
 

@@ -17,7 +17,8 @@ from turncurve import build_report
 from turncurve.errors import ReadError
 from turncurve.ingest import Ingested, Input
 from turncurve.model import ExitType
-from turncurve.report.json import dump, plain, schema, to_json
+from turncurve.report.json import schema, to_json
+from turncurve.report.plain import dump, plain
 
 ROOT = Path(__file__).resolve().parents[2]
 

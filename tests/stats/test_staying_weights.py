@@ -93,3 +93,11 @@ def test_missing_scores_are_carried() -> None:
     seen[5, :2] = np.nan
     length = there.sum(axis=1)
     assert np.isfinite(staying_weights(seen, length, length < 20).weights).all()
+
+
+def test_without_any_value_the_weights_are_those_of_the_turn_alone() -> None:
+    """Nothing was seen of the runs, so leaving can depend on nothing of them."""
+    n_turns = np.array([3, 5, 8, 8, 8, 8])
+    weights = staying_weights(np.full((6, 8), np.nan), n_turns, n_turns < 8)
+    active = np.arange(1, 9) <= n_turns[:, None]
+    np.testing.assert_allclose(weights.weights, active.astype(float), rtol=1e-6)

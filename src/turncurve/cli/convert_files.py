@@ -22,7 +22,7 @@ from turncurve.model import Run
 from turncurve.report.export import atif, otel_events, turn_records
 from turncurve.report.export.turn_signals import TurnSignals
 from turncurve.report.figures import counted
-from turncurve.report.json import plain
+from turncurve.report.plain import plain
 from turncurve.table import TurnTable
 
 Known: TypeAlias = tuple[Run, list[Mapping[str, float]]]

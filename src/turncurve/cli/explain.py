@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from turncurve.cli.paths import as_given, given_paths
 from turncurve.ingest.discover import Explanation, discover, explain, is_companion
 from turncurve.readers import READERS, Reader
-from turncurve.report.json import dump, plain
 from turncurve.report.layout import paragraph, visible
+from turncurve.report.plain import dump, plain
 
 WHAT_WOULD_WORK = (
     "--format NAME reads it as a format all the same; a table with the column `turn` and one row "

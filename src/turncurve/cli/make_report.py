@@ -18,9 +18,10 @@ from turncurve.report.details import details
 from turncurve.report.document import Report, build_report
 from turncurve.report.headline import headline
 from turncurve.report.html import Texts, write_html
-from turncurve.report.json import dump, to_json
+from turncurve.report.json import to_json
 from turncurve.report.layout import paragraph, visible
 from turncurve.report.markdown import to_markdown
+from turncurve.report.plain import dump
 from turncurve.report.text import to_text
 from turncurve.table import TurnTable
 

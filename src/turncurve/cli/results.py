@@ -13,8 +13,8 @@ from turncurve.cli.outputs import write_text
 from turncurve.cli.paths import given_paths
 from turncurve.cli.reading import read_runs
 from turncurve.report.blocks import Block, as_markdown, as_text
-from turncurve.report.json import dump
 from turncurve.report.layout import visible
+from turncurve.report.plain import dump
 from turncurve.table import TurnTable
 
 SHOWN_NAMES = 10

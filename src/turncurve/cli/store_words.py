@@ -8,8 +8,9 @@ from typing import Any
 from turncurve.ingest import Imported
 from turncurve.ingest.store_state import StoreCheck, StoreInfo
 from turncurve.report.figures import counted
-from turncurve.report.json import dump, plain, problem_row
+from turncurve.report.json import problem_row
 from turncurve.report.layout import visible
+from turncurve.report.plain import dump, plain
 
 SHOWN = 20
 

@@ -12,7 +12,7 @@ from turncurve.analysis.composition import Change, Composition
 from turncurve.analysis.steps import Step
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import ABSENT, amount, counted, interval, signed
-from turncurve.report.json import plain
+from turncurve.report.plain import plain
 from turncurve.stats.mean import Mean
 from turncurve.stats.shape import Departure, Shape
 
@@ -57,13 +57,13 @@ def cliff_blocks(result: Cliff) -> tuple[Block, ...]:
         _steps_table(result),
         Facts(title="Shape", pairs=tuple(_shape_facts(result))),
         Facts(title="Two ways a curve lies", pairs=tuple(_lies(result))),
-        Facts(title="Limits", pairs=tuple(_limits(result))),
+        Facts(title="Limits", pairs=tuple(limit_words(result))),
     )
 
 
 def sentence(result: Cliff) -> str:
     """What changed, where, how sure that is, and what it survives."""
-    step, shape = _foremost(result), result.shape
+    step, shape = foremost(result), result.shape
     if step is None:
         return "No turn can be compared with the one before it: too few runs have both."
     if step.state == "finding":
@@ -72,26 +72,36 @@ def sentence(result: Cliff) -> str:
             f"{_title(result)} {_moves(step.delta)}{spread} at turn {step.turn:,} "
             f"{_agreement(step)}{_survives(result)}. {_shape_words(result)}"
         )
-    kind = "worth watching" if step.state == "watch" else "noise"
-    way = "fall" if step.delta < 0 else "rise"
-    largest = (
-        f"the largest, a {way} of {amount(abs(step.delta), digits=2)} at turn {step.turn:,}, is "
-        f"{kind} (adjusted p {_p(step.p_adjusted)})"
-    )
+    largest = _largest(step)
     if shape is not None and shape.verdict in ("cliff", "cliff on a slope"):
         return (
-            f"{_title(result)} {_moves(shape.step.size.value)} {_limits_of(shape.step.size)} at "
-            f"turn {shape.turn:,} and stays there{_survives(result)}. From one turn to the next no "
-            f"step is a finding: {largest}."
+            f"{_title(result)} {_moves(shape.step.size.value)} "
+            f"{_limits_of_move(shape.step.size)} at turn {shape.turn:,} and stays there"
+            f"{_survives(result)}. From one turn to the next no step is a finding: {largest}."
         )
+    if step.delta == 0 and step.p_adjusted is None:
+        return f"No step from one turn to the next is other than 0. {_shape_words(result)}"
     return f"No step from one turn to the next is a finding; {largest}. {_shape_words(result)}"
+
+
+def _largest(step: Step) -> str:
+    kind = "worth watching" if step.state == "watch" else "noise"
+    way = "fall" if step.delta < 0 else "rise"
+    tested = (
+        "too few pairs to test it"
+        if step.p_adjusted is None
+        else f"adjusted p {_p(step.p_adjusted)}"
+    )
+    size = amount(abs(step.delta), digits=2)
+    return f"the largest, a {way} of {size} at turn {step.turn:,}, is {kind} ({tested})"
 
 
 def _title(result: Cliff) -> str:
     return result.signal[:1].upper() + result.signal[1:].replace("_", " ")
 
 
-def _foremost(result: Cliff) -> Step | None:
+def foremost(result: Cliff) -> Step | None:
+    """The surest finding, or else the step with the lowest adjusted p."""
     steps = result.steps.steps
     found = [step for step in steps if step.state == "finding"]
     known = found or [step for step in steps if step.p_adjusted is not None] or list(steps)
@@ -241,20 +251,32 @@ def _departure(found: Departure, place: str) -> str:
     ).replace(f"at after turn {found.turn}", f"after turn {found.turn}")
 
 
+def _limits_of_move(mean: Mean) -> str:
+    """The limits of a fall or rise, in its own direction."""
+    if mean.value >= 0 or mean.low is None or mean.high is None:
+        return _limits_of(mean)
+    return interval(-mean.high, -mean.low)
+
+
 def _limits_of(mean: Mean) -> str:
     return interval(mean.low, mean.high)
 
 
 def _lies(result: Cliff) -> Iterator[tuple[str, str]]:
-    found = result.composition
-    yield "composition", f"{found.verdict}: {found.why}."
-    if found.active.value is not None:
-        yield f"to turn {found.horizon:,}", _readings(found)
+    yield from composition_words(result)
     if result.event is None:
         yield "event", f"not lined up: {result.no_event}."
     else:
         yield from _event_facts(result.event)
     yield "tokens", f"{result.tokens.verdict}: {result.tokens.why}."
+
+
+def composition_words(result: Cliff) -> Iterator[tuple[str, str]]:
+    """Whether runs that leave make up the curve, and the four readings of it."""
+    found = result.composition
+    yield "composition", f"{found.verdict}: {found.why}."
+    if found.active.value is not None:
+        yield f"to turn {found.horizon:,}", _readings(found)
 
 
 def _readings(found: Composition) -> str:
@@ -294,7 +316,8 @@ def _event_facts(event: EventStep) -> Iterator[tuple[str, str]]:
         yield "left out", f"{excluded or 'none'}{multiple if event.n_multiple else ''}."
 
 
-def _limits(result: Cliff) -> Iterator[tuple[str, str]]:
+def limit_words(result: Cliff) -> Iterator[tuple[str, str]]:
+    """What the numbers do not say: other scenarios, and what is the cause."""
     yield (
         "suite or population",
         (

@@ -36,6 +36,7 @@ from turncurve.analysis.summary import Summary, summarise
 from turncurve.analysis.trend import Trend, trends_within_run
 from turncurve.errors import OffScaleError, ReadError, UnknownEventError, UnknownNameError
 from turncurve.ingest import Ingested, Input
+from turncurve.report.drop import Drop, drop_of
 from turncurve.table import SignalInfo, TurnTable
 
 
@@ -88,6 +89,7 @@ class Report:
     """By bucket, over the runs that are long enough for all of its buckets: one a signal."""
     segments: tuple[Curve, ...]
     """The quality curve, apart for buckets before and after a run's first compaction."""
+    drop: Drop
     by_turn: tuple[TurnSeries, ...]
     reach: Reach
     first_bad_turn: float | None
@@ -154,6 +156,7 @@ def build_report(
             degradation_curve(table, name, settings=settings, panel="balanced") for name in chosen
         ),
         segments=curves_by_segment(table, quality.name, settings) if quality.name else (),
+        drop=drop_of(table, quality, settings),
         by_turn=tuple(curve_by_turn(table, name, settings) for name in chosen),
         reach=reach(table),
         first_bad_turn=first_bad_turn(table, settings=settings),

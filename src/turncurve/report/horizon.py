@@ -8,8 +8,8 @@ from typing import Any
 from turncurve.analysis.horizon import AgentHorizon, Horizons
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import ABSENT, compact, counted
-from turncurve.report.json import plain
 from turncurve.report.layout import visible
+from turncurve.report.plain import plain
 from turncurve.stats.estimate import Estimate
 
 SCHEMA_VERSION = "1.0"

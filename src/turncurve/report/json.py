@@ -1,12 +1,9 @@
-"""The report as JSON: schema 1.1, in `schema/report-1.json` beside this file."""
+"""The report as JSON: schema 1.2, in `schema/report-1.json` beside this file."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from enum import Enum
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -17,12 +14,10 @@ from turncurve.errors import ReadError
 from turncurve.report.cut import cut
 from turncurve.report.document import Report
 from turncurve.report.headline import headline
+from turncurve.report.plain import as_json_text, plain
 from turncurve.report.problems import bounded, shortened
 
-SCHEMA_VERSION = "1.1"
-
-NAMES = {"start": "from", "end": "to"}
-"""Fields whose JSON name is a word that Python keeps for itself."""
+SCHEMA_VERSION = "1.2"
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -47,6 +42,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "curves": _rows(report.curves),
         "panels": _rows(report.panels, "panel", "min_turns"),
         "segments": _rows(report.segments, "segment"),
+        "drop": plain(report.drop),
         "by_turn": {series.signal: _series(series) for series in report.by_turn},
         "reach": plain(report.reach),
         "signals": {
@@ -80,44 +76,11 @@ def to_json(report: Report) -> dict[str, Any]:
     return document | {"cut": plain(cuts)}
 
 
-def dump(document: Mapping[str, Any]) -> str:
-    """JSON text; NaN and infinities are refused, since no other program could read them."""
-    return json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1) + "\n"
-
-
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) that every report follows."""
     text = resources.files("turncurve.report").joinpath("schema/report-1.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
-
-
-def plain(value: object) -> Any:
-    """A result as JSON values: field names are keys, NaN and infinities are null."""
-    if is_dataclass(value):
-        return {NAMES.get(f.name, f.name): plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {_text(str(key)): plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in value]
-    return _scalar(value)
-
-
-def _scalar(value: object) -> str | int | float | bool | None:
-    if isinstance(value, Enum):
-        value = value.value
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int):
-        return value
-    raise TypeError(f"wanted a result of plain values, got {type(value).__name__}: {value!r}")
-
-
-def _text(value: str) -> str:
-    """A trace may hold half a surrogate pair, which no encoding can write."""
-    return value.encode("utf-8", "replace").decode()
 
 
 def _rows(curves: Sequence[Curve], *of_curve: str) -> list[dict[str, Any]]:
@@ -139,9 +102,9 @@ def _without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
 def problem_row(problem: ReadError) -> dict[str, Any]:
     """A problem as a JSON object."""
     return {
-        "path": _text(str(problem.path)),
+        "path": as_json_text(str(problem.path)),
         "record": plain(problem.record),
-        "reason": _text(shortened(problem.reason)),
-        "fix": None if problem.fix is None else _text(shortened(problem.fix)),
+        "reason": as_json_text(shortened(problem.reason)),
+        "fix": None if problem.fix is None else as_json_text(shortened(problem.fix)),
         "kept": problem.kept,
     }

@@ -26,6 +26,7 @@ def to_markdown(report: Report) -> str:
         f"**{escaped(top.sentence)}**",
         escaped(" ".join([*top.details, sentences.what_was_read(report)])),
         *_curve(report),
+        *_listed("Is the drop real?", _drop(report)),
         *_listed("What to look at", list(_look_at(report))),
         *_listed("Figures", list(_figures(report))),
         *_problems(report),
@@ -56,6 +57,10 @@ def _row(curve: Curve, index: int, steady: dict[float, float]) -> list[str]:
         f"{point.n_turns:,}",
         *same,
     ]
+
+
+def _drop(report: Report) -> list[Fact]:
+    return [("turn by turn", report.drop.sentence), *report.drop.facts]
 
 
 def _look_at(report: Report) -> Iterator[Fact]:

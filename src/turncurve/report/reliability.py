@@ -8,8 +8,8 @@ from typing import Any
 from turncurve.analysis.reliability import PassAt, Reliability
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import amount, counted, interval
-from turncurve.report.json import plain
 from turncurve.report.layout import visible
+from turncurve.report.plain import plain
 
 SCHEMA_VERSION = "1.0"
 TITLE = "reliability over trials"

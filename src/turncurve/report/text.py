@@ -37,6 +37,7 @@ def to_text(report: Report) -> str:
         _opening(report),
         *_quality(report),
         *_segments(report),
+        *_drop(report),
         *_others(report),
         *_first_errors(report),
         *_trends(report),
@@ -142,6 +143,12 @@ def _segments(report: Report) -> Iterator[str]:
         rows.append(row)
     header = [_AXES[report.segments[0].axis], "before", "runs", "after", "runs"]
     yield section("before and after a run's first compaction", table(header, rows, ">>>>>"))
+
+
+def _drop(report: Report) -> Iterator[str]:
+    said = paragraph(report.drop.sentence, "  ")
+    more = ["", facts(report.drop.facts)] if report.drop.facts else []
+    yield section("is the drop real", said, *more)
 
 
 def _others(report: Report) -> Iterator[str]:

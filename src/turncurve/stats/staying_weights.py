@@ -83,8 +83,10 @@ def staying_weights(values: ArrayLike, n_turns: ArrayLike, cut_short: ArrayLike)
 
 
 def _carried(y: FloatArray, active: BoolArray) -> FloatArray:
-    """Each value, or the last one seen before it."""
+    """Each value, or the last one seen before it; 0 everywhere where nothing was seen."""
     known = ~np.isnan(y)
+    if not known.any():
+        return np.zeros(y.shape)
     first = float(np.nanmean(y[:, :1])) if known[:, 0].any() else float(np.nanmean(y))
     at = np.maximum.accumulate(np.where(known, np.arange(y.shape[1]), -1), axis=1)
     carried = np.take_along_axis(y, np.maximum(at, 0), axis=1)

@@ -16,7 +16,7 @@ from turncurve.model import (
     usage_with_cache_inside,
 )
 from turncurve.readers.atif_extras import KEY, CallExtra, ResultExtra, RunExtra, TurnExtra, of_run
-from turncurve.report.json import plain
+from turncurve.report.plain import plain
 
 VERSION = "ATIF-v1.8"
 

@@ -1,4 +1,19 @@
-/** Context, cost, completion, success by length, trends: one short section each. */
+/** The drop, context, cost, completion, success by length, trends: one short section each. */
+
+function dropSection() {
+  const drop = report.drop;
+  if (!drop) return null;
+  const rows = (drop.facts ?? []).map((/** @type {[string, string]} */ [label, said]) => [
+    h("dt", {}, sentenceCase(label)),
+    h("dd", {}, sentenceCase(said)),
+  ]);
+  return section(
+    "drop",
+    "Is the drop real?",
+    h("p", { class: rows.length ? "" : "absent" }, drop.sentence),
+    rows.length ? h("dl", { class: "said" }, ...rows.flat()) : null,
+  );
+}
 
 function contextSection() {
   const context = report.context;

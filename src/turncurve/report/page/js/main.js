@@ -7,6 +7,7 @@ function start() {
     qualitySection,
     panelSection,
     segmentSection,
+    dropSection,
     signalsSection,
     survivalSection,
     contextSection,
