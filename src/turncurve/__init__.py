@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from turncurve.analysis.settings import Settings
     from turncurve.errors import ReadError, TurncurveError
     from turncurve.ingest import import_files, read, read_table, stored_signals
+    from turncurve.ingest.made_up import MadeUpSuite, made_up_suite
     from turncurve.model import (
         Event,
         ExitType,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from turncurve.report.text import to_text
     from turncurve.signals import SIGNALS, Signal
     from turncurve.stats.estimate import Estimate
+    from turncurve.stats.simulate import RECIPES, Recipe, Spreads, Truth
     from turncurve.table import SignalInfo, TurnTable
 
 _HOMES = {
@@ -41,17 +43,22 @@ _HOMES = {
     "Event": "turncurve.model",
     "ExitType": "turncurve.model",
     "Grade": "turncurve.model",
+    "MadeUpSuite": "turncurve.ingest.made_up",
     "READERS": "turncurve.readers",
+    "RECIPES": "turncurve.stats.simulate",
     "ReadError": "turncurve.errors",
     "Reader": "turncurve.readers",
+    "Recipe": "turncurve.stats.simulate",
     "Report": "turncurve.report.document",
     "Run": "turncurve.model",
     "SIGNALS": "turncurve.signals",
     "Settings": "turncurve.analysis.settings",
     "Signal": "turncurve.signals",
     "SignalInfo": "turncurve.table",
+    "Spreads": "turncurve.stats.simulate",
     "ToolCall": "turncurve.model",
     "ToolResult": "turncurve.model",
+    "Truth": "turncurve.stats.simulate",
     "Turn": "turncurve.model",
     "TurnTable": "turncurve.table",
     "TurncurveError": "turncurve.errors",
@@ -63,6 +70,7 @@ _HOMES = {
     "drop_report": "turncurve.analysis.drop_report",
     "horizons": "turncurve.analysis.horizon",
     "import_files": "turncurve.ingest",
+    "made_up_suite": "turncurve.ingest.made_up",
     "read": "turncurve.ingest",
     "read_table": "turncurve.ingest",
     "reliability": "turncurve.analysis.reliability",
@@ -73,21 +81,26 @@ _HOMES = {
 
 __all__ = [
     "READERS",
+    "RECIPES",
     "SIGNALS",
     "CliffSettings",
     "Estimate",
     "Event",
     "ExitType",
     "Grade",
+    "MadeUpSuite",
     "ReadError",
     "Reader",
+    "Recipe",
     "Report",
     "Run",
     "Settings",
     "Signal",
     "SignalInfo",
+    "Spreads",
     "ToolCall",
     "ToolResult",
+    "Truth",
     "Turn",
     "TurnTable",
     "TurncurveError",
@@ -99,6 +112,7 @@ __all__ = [
     "drop_report",
     "horizons",
     "import_files",
+    "made_up_suite",
     "read",
     "read_table",
     "reliability",
