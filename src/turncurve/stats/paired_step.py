@@ -12,6 +12,7 @@ from scipy.special import chdtri, stdtr
 
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.quantiles import t_quantile
+from turncurve.stats.two_way import mean_squares
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -147,24 +148,10 @@ def _population(d: FloatArray, level: float) -> Spread:
     of_scenario = d.mean(axis=0)
     if n_trials < 2:
         return _spread(of_scenario, level)
-    of_trial = d.mean(axis=1)
-    df_trial, df_scenario = n_trials - 1, n_scenarios - 1
-    ms_trial = n_scenarios * float(((of_trial - delta) ** 2).sum()) / df_trial
-    ms_scenario = n_trials * float(((of_scenario - delta) ** 2).sum()) / df_scenario
-    rest = d - of_trial[:, None] - of_scenario + delta
-    ms_rest = float((rest**2).sum()) / (df_trial * df_scenario)
-    total = max(ms_scenario + ms_trial - ms_rest, ms_scenario)
-    if total <= (1e-12 * np.abs(d).max()) ** 2 * d.size:
-        return _tested(delta, n_scenarios, None, (0.0, df_scenario), level)
-    df: float = df_scenario
-    if ms_trial > ms_rest:
-        parts = (
-            (ms_scenario, df_scenario),
-            (ms_trial, df_trial),
-            (ms_rest, df_trial * df_scenario),
-        )
-        df = total**2 / sum(ms**2 / its_df for ms, its_df in parts)
-    return _tested(delta, n_scenarios, None, (math.sqrt(total / d.size), df), level)
+    std_error, df = mean_squares(d).population_error()
+    if std_error <= 1e-12 * np.abs(d).max():
+        return _tested(delta, n_scenarios, None, (0.0, n_scenarios - 1), level)
+    return _tested(delta, n_scenarios, None, (std_error, df), level)
 
 
 def _alone(delta: float, n: int) -> Spread:
