@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.settings import Settings
+from turncurve.errors import NotEnoughDataError, UnknownNameError
 from turncurve.table import TurnTable
 
 Source: TypeAlias = Literal["grades", "rubric", "tool_success", "none"]
@@ -77,6 +78,29 @@ def pick_quality(table: TurnTable, settings: Settings | None = None) -> QualityS
             "results whose outcome is known"
         ),
     )
+
+
+def chosen_signal(
+    table: TurnTable, signal: str | None, settings: Settings | None = None
+) -> tuple[str, str]:
+    """The column that was asked for, or else the one that stands for quality; and why that one.
+
+    Args:
+        table: The runs.
+        signal: A column; None for the one that stands for quality.
+        settings: May state the rubric's scale.
+
+    Raises:
+        NotEnoughDataError: None was asked for, and nothing can stand for quality.
+        UnknownNameError: There is no such column.
+    """
+    picked = pick_quality(table, settings)
+    name = picked.name if signal is None else signal
+    if name is None:
+        raise NotEnoughDataError("turns with a score, a grade or a tool result", need=1, got=0)
+    if name not in table.columns:
+        raise UnknownNameError("signal", name, sorted(table.columns))
+    return name, picked.why if name == picked.name else "the signal that was asked for"
 
 
 def as_quality(table: TurnTable, picked: QualitySignal) -> NDArray[np.float64]:

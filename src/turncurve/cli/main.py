@@ -34,6 +34,9 @@ COMMANDS = {
     "cliff": Command(
         "turncurve.cli.cliff:cliff", "Which drop is real, where, and what it is tied to."
     ),
+    "power": Command(
+        "turncurve.cli.power:power", "How many runs are needed to see an effect, and their price."
+    ),
     "reliability": Command(
         "turncurve.cli.reliability:reliability",
         "How often all of k trials succeed: pass^k and pass@k.",

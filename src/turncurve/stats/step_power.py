@@ -48,11 +48,16 @@ class Rule:
         if self.critical is not None and not self.critical > 0:
             raise ValueError(f"critical: wanted a number above 0, got {self.critical!r}")
 
+    @property
+    def alpha_each(self) -> float:
+        """Level of the test at one position; that of the whole where `critical` is stated."""
+        return self.alpha / self.n_positions if self.critical is None else self.alpha
+
     def critical_at(self, df: float) -> float:
         """The |t| to pass with so many degrees of freedom."""
         if self.critical is not None:
             return self.critical
-        level = 1 - self.alpha / self.n_positions
+        level = 1 - self.alpha_each
         return normal_quantile(level) if math.isinf(df) else float(t_quantile(level, df))
 
 
@@ -103,8 +108,8 @@ def _passing(m: float, df: float, critical: float) -> tuple[float, float]:
     """P(Z > c s) and E[Z; Z > c s] for Z normal around m, and s**2 chi-square over its df."""
     if math.isinf(df):
         beyond = float(ndtr(m - critical))
-        density = math.exp(-((critical - m) ** 2) / 2) / math.sqrt(2 * math.pi)
-        return beyond, m * beyond + density
+        at_critical = math.exp(-((critical - m) ** 2) / 2) / math.sqrt(2 * math.pi)
+        return beyond, m * beyond + at_critical
     low, high = max(m - _REACH, 0.0), m + _REACH
     if high <= low:
         return 0.0, 0.0
@@ -127,14 +132,19 @@ def _nodes() -> tuple[FloatArray, FloatArray]:
 
 
 def trials_needed(
-    step: float, error: Error, rule: Rule, *, power: float = 0.8, fewest: int = 2
+    step: float,
+    error: Error,
+    rule: Rule | Callable[[int], Rule],
+    *,
+    power: float = 0.8,
+    fewest: int = 2,
 ) -> int | None:
     """The fewest trials with which a step is significant with a wanted chance.
 
     Args:
         step: True mean change; its sign does not matter.
         error: Standard error and degrees of freedom by number of trials; it falls with them.
-        rule: What counts as significant.
+        rule: What counts as significant, perhaps by number of trials.
         power: Wanted chance, above the rule's own of a false alarm.
         fewest: Trials to start from.
 
@@ -142,10 +152,11 @@ def trials_needed(
         The number; None where a million are not enough: a step of 0, or an error that more trials
         do not lower any further.
     """
-    _check_power(power, rule)
+    rule_at = (lambda _: rule) if isinstance(rule, Rule) else rule
+    _check_power(power, rule_at(fewest))
 
     def enough(n: int) -> bool:
-        return chances(step, *error(n), rule).power >= power
+        return chances(step, *error(n), rule_at(n)).power >= power
 
     high = fewest
     while not enough(high):
@@ -176,6 +187,6 @@ def visible_step(std_error: float, df: float, rule: Rule, *, power: float = 0.8)
 
 
 def _check_power(power: float, rule: Rule) -> None:
-    floor = rule.alpha / rule.n_positions if rule.critical is None else 0.0
+    floor = rule.alpha_each if rule.critical is None else 0.0
     if not floor < power < 1:
         raise ValueError(f"power: wanted a number between {floor:g} and 1, got {power!r}")

@@ -146,11 +146,9 @@ def components_of(changes: ArrayLike) -> Components:
     d = np.asarray(changes, dtype=np.float64)
     n_trials = d.shape[0]
     known = ~np.isnan(d)
-    whole = [
-        d[:, complete, position]
-        for position, complete in enumerate(known.all(axis=0).T)
-        if complete.any()
-    ]
+    complete = np.logical_and.reduce(known, axis=0)
+    whole = [d[:, complete[:, position], position] for position in range(d.shape[2])]
+    whole = [table for table in whole if table.size]
     if not whole:
         raise NotEnoughDataError(
             "components_of: scenarios with both turns in every trial", need=1, got=0

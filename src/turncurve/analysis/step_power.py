@@ -1,0 +1,256 @@
+"""How many trials a step needs to be seen, and which step so many trials can see."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from turncurve.analysis.pilot import ONE_OF_EITHER, ONE_TRIAL, Pilot, Price, Spread, pilot_of
+from turncurve.analysis.step_sizes import (
+    Estimand,
+    Needed,
+    Prices,
+    Question,
+    TopUp,
+    Visible,
+    needed,
+    top_up,
+    visible,
+)
+from turncurve.errors import NotEnoughDataError
+from turncurve.stats.step_power import Error, Rule
+from turncurve.table import TurnTable
+
+NO_SPREAD = "the trials agree exactly: there is no spread to size by"
+OTHER_NUMBER = "for another number of scenarios the pilot needs two trials and two scenarios"
+SHARES_OF_SCALE = (0.05, 0.1, 0.2)
+"""Steps that are sized where none is asked for: shares of the scale."""
+TRIALS = (5, 10, 20)
+"""Numbers of trials that are looked at where none is asked for, beside the pilot's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepPowerSettings:
+    """What is to be seen, and by which rule.
+
+    Attributes:
+        steps: Mean changes to size for, in the signal's unit; signs do not matter. Empty for 5, 10
+            and 20 % of the scale.
+        trials: Numbers of trials, at least 2 each, whose smallest visible step is wanted; empty for
+            the pilot's own number, 5, 10 and 20.
+        turn: Later turn of the step; None pools the spread over all turns.
+        sd: Standard deviation of the trials' mean changes; None takes it from the pilot.
+        power: Wanted chance to see the step.
+        alpha: Chance of a false alarm.
+        n_positions: Turns that are looked at; None for all that the pilot has, or 1 without one.
+        critical: Critical value of the largest |t| over all turns, in place of Bonferroni's.
+        n_scenarios: Scenarios of the runs to come; None for the pilot's.
+        signal: Column; None for the one that stands for quality.
+        quality_scale: Lowest and highest score, where the files do not say.
+        level: Confidence level of the standard deviation's interval.
+    """
+
+    steps: tuple[float, ...] = ()
+    trials: tuple[int, ...] = ()
+    turn: int | None = None
+    sd: float | None = None
+    power: float = 0.8
+    alpha: float = 0.05
+    n_positions: int | None = None
+    critical: float | None = None
+    n_scenarios: int | None = None
+    signal: str | None = None
+    quality_scale: tuple[float, float] | None = None
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdjustedFor:
+    """What is paid for looking at every turn: turns, how, and the level or |t| that results."""
+
+    n_positions: int
+    method: Literal["none", "bonferroni", "max_t"]
+    alpha: float
+    critical: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepPower:
+    """How many trials steps need, what trials can see, and what that rests on.
+
+    Attributes:
+        signal: Column of the pilot; None without one.
+        why_signal: Why that one.
+        n_trials: Trials of the pilot; None without one.
+        n_scenarios: Scenarios of the runs to come; None where nothing says.
+        excluded: Reason to number of the pilot's runs left out.
+        steps: Steps that were sized.
+        needed: A row for each claim, step and rule.
+        visible: A row for each claim, number of trials and rule.
+        components: What changes vary by.
+        price: What a run costs and takes.
+        adjusted_for: What is paid for looking at every turn.
+        top_up: How to add trials; None where no step can be sized.
+        settings: What was asked for.
+    """
+
+    signal: str | None
+    why_signal: str | None
+    n_trials: int | None
+    n_scenarios: int | None
+    excluded: Mapping[str, int]
+    steps: tuple[float, ...]
+    needed: tuple[Needed, ...]
+    visible: tuple[Visible, ...]
+    components: Spread
+    price: Price
+    adjusted_for: AdjustedFor
+    top_up: TopUp | None
+    settings: StepPowerSettings
+
+
+_DEFAULTS = StepPowerSettings()
+
+
+def step_power(table: TurnTable | None, settings: StepPowerSettings = _DEFAULTS) -> StepPower:
+    """Size a suite for a step, from a pilot or from a standard deviation alone.
+
+    For the same scenarios (suite) the step is tested by a t over the trials' mean changes; for
+    others like them (population) with the scenarios' spread too. The variance of the mean change
+    is sigma2_scenario / S (population only) + sigma2_trial / R + sigma2_rest / (R S).
+
+    Args:
+        table: The pilot's runs, of one condition; None to size by `settings.sd`.
+        settings: What is to be seen.
+
+    Raises:
+        NotEnoughDataError: There is neither a pilot nor an `sd`, no step to size for, or the pilot
+            has no change to measure.
+        UnknownNameError: There is no such signal.
+    """
+    pilot = _pilot(table, settings)
+    spread = _spread(pilot, settings)
+    n_scenarios = settings.n_scenarios or (pilot.n_scenarios if pilot else None)
+    rules = _rules(settings, settings.n_positions or (pilot.n_positions if pilot else 1))
+    prices = Prices(price=pilot.price if pilot else Price(), n_scenarios=n_scenarios)
+    errors = dict(_errors(pilot, settings, n_scenarios))
+    steps = tuple(abs(step) for step in settings.steps) or _default_steps(pilot)
+    trials = settings.trials or _default_trials(pilot)
+    return StepPower(
+        signal=pilot.signal if pilot else None,
+        why_signal=pilot.why_signal if pilot else None,
+        n_trials=pilot.n_trials if pilot else None,
+        n_scenarios=n_scenarios,
+        excluded=pilot.excluded if pilot else {},
+        steps=steps,
+        needed=tuple(
+            needed(Question(estimand, rule, settings.power), error, step, spread, prices)
+            for estimand, error in errors.items()
+            for step in steps
+            for rule in rules
+        ),
+        visible=tuple(
+            visible(Question(estimand, rule, settings.power), error, n)
+            for estimand, error in errors.items()
+            for n in trials
+            for rule in rules
+        ),
+        components=spread,
+        price=prices.price,
+        adjusted_for=_adjusted_for(rules[-1]),
+        top_up=top_up(errors["suite"], steps[0], rules[-1], power=settings.power, trials=trials),
+        settings=settings,
+    )
+
+
+def _pilot(table: TurnTable | None, settings: StepPowerSettings) -> Pilot | None:
+    if table is not None:
+        return pilot_of(
+            table,
+            signal=settings.signal,
+            turn=settings.turn,
+            quality_scale=settings.quality_scale,
+            level=settings.level,
+        )
+    if settings.sd is None:
+        raise NotEnoughDataError("step_power: a pilot or a standard deviation", need=1, got=0)
+    return None
+
+
+def _spread(pilot: Pilot | None, settings: StepPowerSettings) -> Spread:
+    if settings.sd is not None:
+        return Spread(paired_sd=settings.sd, source="as given")
+    assert pilot is not None
+    return pilot.spread
+
+
+def _rules(settings: StepPowerSettings, n_positions: int) -> tuple[Rule, ...]:
+    alone = Rule(alpha=settings.alpha)
+    if n_positions == 1 and settings.critical is None:
+        return (alone,)
+    return alone, Rule(alpha=settings.alpha, n_positions=n_positions, critical=settings.critical)
+
+
+def _default_steps(pilot: Pilot | None) -> tuple[float, ...]:
+    if pilot is None or pilot.scale is None:
+        raise NotEnoughDataError(
+            "step_power: a step to size for, as no scale says what is large,", need=1, got=0
+        )
+    low, high = pilot.scale
+    return tuple(share * (high - low) for share in SHARES_OF_SCALE)
+
+
+def _default_trials(pilot: Pilot | None) -> tuple[int, ...]:
+    own = {pilot.n_trials} if pilot and pilot.n_trials > 1 else set()
+    return tuple(sorted({*TRIALS, *own}))
+
+
+def _errors(
+    pilot: Pilot | None, settings: StepPowerSettings, n_scenarios: int | None
+) -> Iterator[tuple[Estimand, Error | str]]:
+    """The error of each claim's mean step by number of trials, or why there is none."""
+    if settings.sd is not None:
+        yield "suite", _suite_error(settings.sd**2)
+    if pilot is None:
+        return
+    assert n_scenarios is not None
+    components = pilot.components
+    if settings.sd is None:
+        same = n_scenarios == pilot.n_scenarios
+        variance = components.of_trials if same else components.of_suite(n_scenarios)
+        unknown = ONE_TRIAL if components.of_trials is None else OTHER_NUMBER
+        yield "suite", unknown if variance is None else _suite_error(variance)
+    expected = components.expected(2, n_scenarios)
+    if expected is None or n_scenarios < 2:
+        yield "population", ONE_OF_EITHER
+    elif expected.population_error()[0] == 0:
+        yield "population", NO_SPREAD
+    else:
+        yield "population", _population_error(pilot, n_scenarios)
+
+
+def _suite_error(variance: float) -> Error | str:
+    if variance == 0:
+        return NO_SPREAD
+    return lambda n_trials: (math.sqrt(variance / n_trials), n_trials - 1)
+
+
+def _population_error(pilot: Pilot, n_scenarios: int) -> Error:
+    def error(n_trials: int) -> tuple[float, float]:
+        expected = pilot.components.expected(n_trials, n_scenarios)
+        assert expected is not None
+        return expected.population_error()
+
+    return error
+
+
+def _adjusted_for(rule: Rule) -> AdjustedFor:
+    if rule.critical is not None:
+        method: Literal["none", "bonferroni", "max_t"] = "max_t"
+    else:
+        method = "bonferroni" if rule.n_positions > 1 else "none"
+    return AdjustedFor(
+        n_positions=rule.n_positions, method=method, alpha=rule.alpha_each, critical=rule.critical
+    )

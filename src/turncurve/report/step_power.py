@@ -1,0 +1,259 @@
+"""How many trials a step needs, in words, tables and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from turncurve.analysis.step_power import StepPower
+from turncurve.analysis.step_sizes import Estimand, Needed, Visible
+from turncurve.report.blocks import Block, Facts, Said, Table
+from turncurve.report.figures import ABSENT, amount, counted, interval, usd
+from turncurve.report.json import plain
+
+SCHEMA_VERSION = "1.0"
+TITLE = "how many trials a step needs"
+
+_CLAIMS: dict[Estimand, str] = {
+    "suite": "the same scenarios again",
+    "population": "other scenarios like these",
+}
+
+
+def step_power_json(result: StepPower) -> dict[str, Any]:
+    """The result as plain values; an infinite critical |t| is null."""
+    return {"schema_version": SCHEMA_VERSION, "sentence": sentence(result), **plain(result)}
+
+
+def step_power_blocks(result: StepPower) -> tuple[Block, ...]:
+    """The first step's trials in a sentence, both tables for each claim, and what they rest on."""
+    return tuple(_blocks(result))
+
+
+def sentence(result: StepPower) -> str:
+    """What the first step that was asked for needs, looked for at every turn."""
+    row = next(
+        row
+        for row in reversed(result.needed)
+        if (row.estimand, row.step) == ("suite", _first(result))
+    )
+    what = f"A step of {_size(row.step)} {_where(row)}"
+    if row.n_trials is None:
+        return f"{what} cannot be sized: {row.why}."
+    at_ends = (
+        f" ({_count(row.n_trials_low)} to {_count(row.n_trials_high)} by the "
+        f"{100 * result.settings.level:g} % interval of the standard deviation)"
+        if row.n_trials_low is not None
+        else ""
+    )
+    return (
+        f"{what} needs {counted(row.n_trials, 'trial')}{at_ends} to be seen with a chance of "
+        f"{100 * row.power:g} %{_price(row)}."
+    )
+
+
+def _first(result: StepPower) -> float:
+    return result.steps[0]
+
+
+def _where(row: Needed) -> str:
+    if row.n_positions == 1 and row.critical is None:
+        return "at one turn chosen beforehand"
+    return f"at any of {counted(row.n_positions, 'turn')}"
+
+
+def _price(row: Needed) -> str:
+    parts = [
+        counted(row.n_runs, "run") if row.n_runs is not None else None,
+        usd(row.cost_usd) if row.cost_usd is not None else None,
+        _hours(row.hours) if row.hours is not None else None,
+    ]
+    said = [part for part in parts if part is not None]
+    return f": {', '.join(said)}" if said else ""
+
+
+def _blocks(result: StepPower) -> Iterator[Block]:
+    yield Said(sentence(result))
+    for estimand, claim in _CLAIMS.items():
+        needed = [row for row in result.needed if row.estimand == estimand]
+        visible = [row for row in result.visible if row.estimand == estimand]
+        if not needed:
+            continue
+        if all(row.why == needed[0].why is not None for row in needed):
+            yield Facts(title=claim, pairs=(("not sized", f"{needed[0].why}."),))
+            continue
+        yield _needed_table(claim, needed)
+        yield _visible_table(claim, visible)
+    yield Facts(title="What this rests on", pairs=tuple(_facts(result)))
+    yield Facts(title="Adding trials after a look", pairs=tuple(_top_up(result)))
+
+
+def _needed_table(claim: str, rows: list[Needed]) -> Table:
+    cells = tuple(
+        (
+            _size(row.step),
+            *_rule(row),
+            _count(row.n_trials),
+            _range(row),
+            ABSENT if row.n_runs is None else f"{row.n_runs:,}",
+            usd(row.cost_usd),
+            _hours(row.hours),
+        )
+        for row in rows
+    )
+    return Table(
+        title=f"Trials that a step needs: {claim}",
+        header=("step", "turns", "each test", "trials", "by SD", "runs", "cost", "time"),
+        rows=cells,
+        align=">" * 8,
+        notes=tuple(dict.fromkeys(f"{_size(row.step)}: {row.why}." for row in rows if row.why)),
+    )
+
+
+def _visible_table(claim: str, rows: list[Visible]) -> Table:
+    cells = tuple(
+        (
+            f"{row.n_trials:,}",
+            *_rule(row),
+            _size(row.step),
+            _times(row.exaggeration),
+            _chance(row.wrong_sign),
+            _chance(row.half_power),
+            _times(row.half_exaggeration),
+            _chance(row.half_wrong_sign),
+        )
+        for row in rows
+    )
+    return Table(
+        title=f"The smallest step that trials see: {claim}",
+        header=(
+            *("trials", "turns", "each test", "step", "too large", "sign"),
+            *("half: seen", "too large", "sign"),
+        ),
+        rows=cells,
+        align=">" * 9,
+        notes=(
+            "too large: mean size of a significant estimate over the true size. sign: chance that "
+            "it has the wrong one. half: the same of a step half as large, which is seen seldom, "
+            "and when it is, looks so much larger than it is.",
+        ),
+    )
+
+
+def _rule(row: Needed | Visible) -> tuple[str, str]:
+    test = f"p<{row.alpha:.3g}" if row.critical is None else f"|t|>{row.critical:.3g}"
+    return f"{row.n_positions:,}", test
+
+
+def _range(row: Needed) -> str:
+    if row.n_trials_low is None:
+        return ABSENT
+    return f"{_count(row.n_trials_low)}-{_count(row.n_trials_high)}"
+
+
+def _facts(result: StepPower) -> Iterator[tuple[str, str]]:
+    spread, adjusted = result.components, result.adjusted_for
+    limits = interval(spread.paired_sd_low, spread.paired_sd_high)
+    yield (
+        "standard deviation",
+        f"{amount(spread.paired_sd)} {limits if limits != ABSENT else ''} of the trials' mean "
+        f"changes, from {spread.source}.".replace("  ", " ").replace("from as given", "as given"),
+    )
+    if spread.rest_sd is not None:
+        yield (
+            "made of",
+            f"scenarios {amount(spread.scenario_sd)}, trials {amount(spread.trial_sd)}, the single "
+            f"run {amount(spread.rest_sd)}, as standard deviations, over "
+            f"{counted(spread.n_pairs - spread.n_incomplete, 'change')} of runs.",
+        )
+    for reason in dict.fromkeys(spread.not_estimable.values()):
+        yield "not estimable", f"{reason}."
+    if spread.n_incomplete:
+        yield (
+            "left out",
+            f"{counted(spread.n_incomplete, 'change')} of scenarios that lack it in another trial.",
+        )
+    yield "signal", f"{result.signal}: {result.why_signal}." if result.signal else "none: no pilot."
+    yield "looking at every turn", _adjusted(adjusted.method, adjusted.n_positions, adjusted.alpha)
+    yield "price of a run", _price_of_a_run(result)
+    if result.excluded:
+        left_out = "; ".join(f"{reason}: {n:,}" for reason, n in result.excluded.items())
+        yield "runs left out", f"{left_out}."
+
+
+def _adjusted(method: str, n_positions: int, alpha: float) -> str:
+    if method == "max_t":
+        return (
+            "the stated |t| is taken as it is, for all numbers of trials; with fewer trials than "
+            "it was found with, it lets through too much."
+        )
+    if method == "bonferroni":
+        return f"{n_positions:,} turns share the false alarms (Bonferroni): {alpha:.3g} for each."
+    return "not paid for: one turn, chosen before the data are seen."
+
+
+def _price_of_a_run(result: StepPower) -> str:
+    price = result.price
+    if result.signal is None:
+        return "not known: no pilot."
+    cost, time = "cost not known", "time not known"
+    if price.usd_per_run is not None:
+        cost = f"{usd(price.usd_per_run)} (mean of {price.n_runs_with_cost:,})"
+    if price.seconds_per_run is not None:
+        time = f"{_hours(price.seconds_per_run / 3_600)} (mean of {price.n_runs_with_time:,})"
+    return f"{cost}; {time}; of {counted(price.n_runs, 'run')}. Times are of one run after another."
+
+
+def _top_up(result: StepPower) -> Iterator[tuple[str, str]]:
+    yield (
+        "never",
+        "A t test that is repeated as trials come in finds a step that is not there far more often "
+        "than its level says. The trials above are for one look, at the end.",
+    )
+    rule = result.top_up
+    if rule is None:
+        return
+    passes = ", ".join(
+        f"{n:,}: {value:.2f}" if math.isfinite(value) else f"{n:,}: none"
+        for n, value in rule.critical.items()
+    )
+    yield (
+        "at any look",
+        f"A step counts where its |t| over trials passes, by their number: {passes}. Then the "
+        f"chance of ever calling a step that is not there is at most {rule.alpha:.3g} at one turn.",
+    )
+    yield (
+        "its price",
+        f"A step of {_size(rule.step)} is seen at one look with {_count(rule.n_trials)} trials in "
+        f"place of {_count(rule.n_best)}. The rule is tuned for {rule.n_best:,}; that is fixed "
+        "before the first look (`anytime_mean`).",
+    )
+
+
+def _size(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.3g}"
+
+
+def _count(n: int | None) -> str:
+    return ABSENT if n is None else f"{n:,}"
+
+
+def _times(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.2f}x"
+
+
+def _chance(value: float | None) -> str:
+    return ABSENT if value is None else "<.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _hours(hours: float | None) -> str:
+    if hours is None:
+        return ABSENT
+    return (
+        f"{3_600 * hours:.0f} s"
+        if hours < 1 / 60
+        else f"{60 * hours:.0f} min"
+        if hours < 2
+        else f"{hours:,.1f} h"
+    )
