@@ -9,6 +9,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.analysis.settling import (
+    AdjustedTest,
+    Settling,
+    settled_by_a_size,
+    settled_by_a_trial,
+    settled_by_runs,
+)
 from turncurve.analysis.suite import Suite
 from turncurve.stats.paired_step import PairedStep, paired_step, std_dev_interval
 from turncurve.stats.sign_flips import SignFlips, sign_flips
@@ -54,6 +61,7 @@ class Step:
         p_adjusted_error: Standard error that random flips add to it; 0 where all were tried.
         state: finding, watch or noise.
         why: What the state rests on, in words.
+        to_settle: What would settle a step that is to be watched; None for the others.
         n_trials: Trials with a pair.
         n_agree: Trials whose mean change has the sign of `delta`.
         n_pairs: Runs with a value on both sides.
@@ -86,6 +94,7 @@ class Step:
     p_adjusted_error: float | None
     state: State
     why: str
+    to_settle: Settling | None
     n_trials: int
     n_agree: int
     n_pairs: int
@@ -293,6 +302,7 @@ def _step(
         p_adjusted_error=None if adjusted is None else flips.monte_carlo_error(adjusted),
         state=state,
         why=why,
+        to_settle=_to_settle(suite, step, flips, position) if state == "watch" else None,
         n_trials=whole.n,
         n_agree=int((np.sign(of_trials[:, 0]) == np.sign(whole.delta)).sum()),
         n_pairs=step.n_pairs,
@@ -327,6 +337,24 @@ def _state(
     if large:
         return "watch", f"{said}, and not settled: adjusted p above {alpha:g}"
     return "noise", f"adjusted p above {alpha:g}, and not {said}"
+
+
+def _to_settle(suite: Suite, step: PairedStep, flips: SignFlips, position: int) -> Settling:
+    n_trials, n_scenarios, _ = suite.values.shape
+    if flips.p_adjusted[position] <= flips.alpha:
+        one_trial = step.suite.std_dev is None
+        return settled_by_a_trial(n_scenarios) if one_trial else settled_by_a_size()
+    by_scenario = units_of(suite) == "scenarios"
+    test = AdjustedTest(
+        t=float(flips.t[position]),
+        n_units=step.scenarios.n if by_scenario else step.n_pairs,
+        critical=flips.critical,
+        alpha=flips.alpha,
+        n_positions=int((~np.isnan(flips.p_adjusted)).sum()),
+    )
+    return settled_by_runs(
+        test, n_trials=n_trials, n_scenarios=n_scenarios, by_scenario=by_scenario
+    )
 
 
 def _is_large(step: PairedStep, bar: float, size: float | None) -> bool | None:

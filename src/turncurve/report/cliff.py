@@ -180,6 +180,11 @@ def _steps_table(result: Cliff) -> Table:
         f"for a turn chosen beforehand, adj. p for the largest of {steps.n_positions:,}, by "
         f"{'all' if steps.exact else 'random'} {steps.n_flips:,} flips of "
         f"{steps.n_units:,} {steps.units}.",
+        *(
+            f"Turn {step.turn:,} is to be watched: {step.to_settle.words}."
+            for step in chosen
+            if step.to_settle is not None
+        ),
         *(f"{note[:1].upper()}{note[1:]}." for note in steps.notes),
     ]
     return Table(

@@ -10,7 +10,7 @@ from turncurve.analysis.step_power import StepPower
 from turncurve.analysis.step_sizes import Estimand, Needed, Visible
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import ABSENT, amount, counted, interval, usd
-from turncurve.report.json import plain
+from turncurve.report.plain import plain
 
 SCHEMA_VERSION = "1.0"
 TITLE = "how many trials a step needs"
