@@ -71,6 +71,8 @@ def test_json(suite: Path) -> None:
     assert document["event"] is None
     assert "no run has an event" in document["no_event"]
     assert document["family"]["units"] == "scenarios"
+    assert document["screening"]["n_turns"] == 12
+    assert document["screening"]["sup_f_turn"] == 8
     assert document["sentence"].startswith("Quality falls")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from turncurve.analysis.alignment import EventStep, event_kinds, event_step
 from turncurve.analysis.composition import Composition, composition
 from turncurve.analysis.quality import pick_quality, scale_of
+from turncurve.analysis.screening import CurveScreening, screening
 from turncurve.analysis.settings import Settings
 from turncurve.analysis.steps import BAR, Steps, by_unit, steps_of
 from turncurve.analysis.suite import Suite, suite_of
@@ -67,6 +68,8 @@ class Cliff:
         event: The step at an event; None with `no_event`.
         no_event: Why there is none.
         tokens: Whether turns can be told from tokens.
+        screening: Where a segmentation would cut the mean curve, for a look and no more; None where
+            there are too few turns.
         settings: What was asked for.
     """
 
@@ -85,6 +88,7 @@ class Cliff:
     event: EventStep | None
     no_event: str | None
     tokens: TokenAxis
+    screening: CurveScreening | None
     settings: CliffSettings
 
 
@@ -117,6 +121,7 @@ def cliff(table: TurnTable, settings: CliffSettings = _DEFAULTS) -> Cliff:
     shape, no_shape = _shape(suite, settings, rng)
     event, no_event = _event(suite, table, settings, rng)
     n_trials, n_scenarios, _ = suite.values.shape
+    composed = composition(suite, table, floor=_worst(table, signal, settings))
     return Cliff(
         signal=signal,
         why_signal=quality.why if signal == quality.name else "the signal that was asked for",
@@ -136,10 +141,11 @@ def cliff(table: TurnTable, settings: CliffSettings = _DEFAULTS) -> Cliff:
         ),
         shape=shape,
         no_shape=no_shape,
-        composition=composition(suite, table, floor=_worst(table, signal, settings)),
+        composition=composed,
         event=event,
         no_event=no_event,
         tokens=token_axis(table),
+        screening=screening(composed.curve),
         settings=settings,
     )
 

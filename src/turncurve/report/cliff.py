@@ -237,6 +237,22 @@ def _shape_facts(result: Cliff) -> Iterator[tuple[str, str]]:
             else f"a step of {amount(visible, digits=2)} would be found with a chance of 80 %."
         ),
     )
+    yield from _screening_words(result)
+
+
+def _screening_words(result: Cliff) -> Iterator[tuple[str, str]]:
+    found = result.screening
+    if found is None:
+        return
+    cut = f"would be cut at turn {_turns(found.turns)}" if found.turns else "would not be cut"
+    yield (
+        "screening",
+        (
+            f"the mean curve, detrended and standardised, {cut}; two lines fit it better than one "
+            f"by most at turn {found.sup_f_turn:,}. Places to look at; no chance of error goes "
+            "with them."
+        ),
+    )
 
 
 def _turns(turns: tuple[int, ...]) -> str:
