@@ -80,6 +80,21 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
         on_problem(problem)
 
 
+def sample_runs(sample: EvalSample, *, task: str, path: str, record: str | int) -> list[Run]:
+    """The runs of one sample that is in memory: its main agent's first, then those beneath.
+
+    They are what `read` gives of the sample's log, but for what all its samples share.
+
+    Args:
+        sample: The sample, with its attachments resolved.
+        task: Name of its task.
+        path: Where it is to be found, for messages.
+        record: Where it stands there.
+    """
+    context = LogContext(path=path, task=task, model=None, eval_id="", status="success")
+    return list(runs_of(sample, context, record))
+
+
 def _read_file(path: Path, on_problem: OnProblem) -> Iterator[Run]:
     if not head(path, 4).startswith(_ZIP):
         yield from _read_document(path, on_problem)

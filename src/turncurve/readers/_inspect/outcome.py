@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from turncurve.model import ExitType
-from turncurve.readers._inspect.quality import GRADED_TRACE, per_turn_scores
+from turncurve.readers import graded_turns
+from turncurve.readers._inspect.quality import GRADED_TRACE, judges_turns
 from turncurve.readers.fields import as_float
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def score_number(value: object) -> float | None:
 def _success(
     sample: EvalSample, graduated: frozenset[str]
 ) -> tuple[bool | None, float | None, list[str]]:
-    rubric = {name for name, score in (sample.scores or {}).items() if _is_rubric(score)}
+    rubric = {n for n, score in (sample.scores or {}).items() if judges_turns(score.metadata or {})}
     values = [
         (name, value)
         for name, value in _values(sample.scores)
@@ -89,6 +90,11 @@ def _success(
     ]
     verdicts = {name: _verdict(name, value, graduated) for name, value in values}
     clear = {name: verdict for name, verdict in verdicts.items() if verdict is not None}
+    told = _told(sample) & clear.keys()
+    if len(told) == 1:
+        name = told.pop()
+        notes = [f"success: the score {name!r}, as the scorer of turns was told"]
+        return clear[name], score_number(dict(values)[name]), notes
     if len(clear) == 1:
         name, success = clear.popitem()
         notes = [f"success: the score {name!r}"] if len(values) > 1 else []
@@ -105,10 +111,15 @@ def _success(
     return None, score, []
 
 
-def _is_rubric(score: Score) -> bool:
-    """Whether a score grades turns: its own number is then a summary of grades, no verdict."""
-    metadata = score.metadata or {}
-    return GRADED_TRACE in metadata or bool(per_turn_scores(metadata))
+def _told(sample: EvalSample) -> set[str]:
+    """Names of the scores that scorers of turns were told to take for the outcome."""
+    records = ((score.metadata or {}).get(graded_turns.KEY) for score in _scores(sample))
+    named = (record.get("outcome_from") for record in records if isinstance(record, Mapping))
+    return {name for name in named if isinstance(name, str)}
+
+
+def _scores(sample: EvalSample) -> Iterable[Score]:
+    return (sample.scores or {}).values()
 
 
 def _values(scores: Mapping[str, Score] | None) -> Iterable[tuple[str, object]]:
@@ -129,7 +140,7 @@ def _verdict(name: str, value: object, graduated: frozenset[str]) -> bool | None
 
 
 def _success_of_graded_trace(sample: EvalSample) -> bool | None:
-    for score in (sample.scores or {}).values():
+    for score in _scores(sample):
         trace = (score.metadata or {}).get(GRADED_TRACE)
         success = trace.get("success") if isinstance(trace, dict) else None
         if isinstance(success, bool):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from turncurve.model import Grade
+from turncurve.readers import graded_turns
 from turncurve.readers._graded_steps import grade_of_step
 from turncurve.readers.fields import as_float, as_int, as_name
 
@@ -29,6 +30,8 @@ class TurnJudgements:
     values: dict[int, dict[str, float]] = field(default_factory=dict)
     grades: dict[int, tuple[Grade, ...]] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
+    by_rule: tuple[str, Mapping[str, Any]] | None = None
+    """Name of the score, and its record, whose verdicts go by a rule over signals."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -64,7 +67,38 @@ def judgements_of(
         scores = per_turn_scores(metadata)
         if scores:
             _add_scores(judged, name, scores, _scale(metadata), n_turns)
+        record = metadata.get(graded_turns.KEY)
+        if isinstance(record, Mapping):
+            if graded_turns.source_of(record) == "rule":
+                judged.by_rule = name, record
+            else:
+                _add_record(judged, name, record, n_turns)
     return judged
+
+
+def add_verdicts_by_rule(judged: TurnJudgements, n_turns: int) -> None:
+    """Let the verdicts of a rule over signals stand in where nothing else judges the turns.
+
+    Of several such scores the last is the one.
+    """
+    if judged.by_rule is None:
+        return
+    name, record = judged.by_rule
+    if judged.grades or any("quality" in values for values in judged.values.values()):
+        judged.notes.append(
+            f"the verdicts of the score {name!r}, which go by a rule over signals, were left out: "
+            "the turns have grades or scores of their own"
+        )
+        return
+    judged.notes.append(f"error: the verdicts of the score {name!r}, by a rule over signals")
+    _add_record(judged, name, record, n_turns)
+
+
+def judges_turns(metadata: Mapping[str, Any]) -> bool:
+    """Whether a score with this metadata judges turns: its own number is then no verdict."""
+    return (
+        GRADED_TRACE in metadata or graded_turns.KEY in metadata or bool(per_turn_scores(metadata))
+    )
 
 
 def _metadata_of(sample: EvalSample) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -153,6 +187,20 @@ def _add_grades(
         judged.notes.append(
             f"steps of {GRADED_TRACE} that are no model call of their own (a second tool result "
             f"of a call, say), whose grades were left out: {lost} of {len(steps)}"
+        )
+
+
+def _add_record(judged: TurnJudgements, name: str, record: Mapping[str, Any], n_turns: int) -> None:
+    if graded_turns.source_of(record) is None:
+        judged.notes.append(f"the graded turns of the score {name!r} are of an unknown schema")
+        return
+    for turn, grade in graded_turns.grades_of(record, n_turns=n_turns).items():
+        judged.grades[turn] = (*judged.grades.get(turn, ()), grade)
+    beyond = len(record["validity"]) - n_turns
+    if beyond > 0:
+        judged.notes.append(
+            f"turns beyond the last turn {n_turns} that the score {name!r} judges, left out: "
+            f"{beyond}"
         )
 
 

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from turncurve.model import Event, Run, Turn
 from turncurve.readers._inspect.agents import AgentDraft
 from turncurve.readers._inspect.outcome import outcome_of
-from turncurve.readers._inspect.quality import TurnJudgements, judgements_of
+from turncurve.readers._inspect.quality import (
+    TurnJudgements,
+    add_verdicts_by_rule,
+    judgements_of,
+)
 from turncurve.readers._inspect.sample import Reading, read_sample
 from turncurve.readers._inspect.usage import RULE_NOTES, summed, totals_of
 from turncurve.readers._models import most_used_model
@@ -62,6 +66,7 @@ def runs_of(sample: EvalSample, log: LogContext, record: str | int) -> Iterator[
         if parent is None:
             judged = judgements_of(sample, len(turns), draft.message_turns())
         _add_intermediate(judged, draft)
+        add_verdicts_by_rule(judged, len(turns))
         run = _run(sample, log, draft, [_with_judgements(turn, judged) for turn in turns])
         run = replace(
             run,
