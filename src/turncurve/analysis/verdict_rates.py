@@ -234,7 +234,7 @@ def _units(n_runs: int, scenarios: Sequence[Hashable] | None) -> NDArray[np.int6
 def _summed(unit: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums by unit; units without a value are left out."""
     _, position = np.unique(unit, return_inverse=True)
-    return np.bincount(position, weights=values)
+    return np.asarray(np.bincount(position, weights=values), dtype=np.float64)
 
 
 def _over(found: Estimate, scenarios: Sequence[Hashable] | None, *, n_runs: int) -> Estimate:

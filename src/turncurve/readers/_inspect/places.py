@@ -40,17 +40,35 @@ def unique_events(events: Sequence[LogEvent]) -> list[LogEvent]:
     return list(kept.values())
 
 
+class Spans:
+    """The spans of a sample, as far as they are known."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, SpanBeginEvent] = {}
+        self._places: dict[str | None, Place] = {}
+
+    def begin(self, span: SpanBeginEvent) -> None:
+        """Take in the beginning of a span."""
+        self._begun[span.id] = span
+
+    def place(self, span_id: str | None) -> Place:
+        """The place of what happens in a span; None is outside of any."""
+        if span_id not in self._places:
+            self._places[span_id] = _place(_ancestors(span_id, self._begun))
+        return self._places[span_id]
+
+
 def places(events: Sequence[LogEvent]) -> list[Place]:
     """The place of each event, by spans, or by the `step` events of logs older than spans."""
-    spans = {event.id: event for event in events if event.event == "span_begin"}
-    known: dict[str | None, Place] = {}
+    spans = Spans()
+    for event in events:
+        if event.event == "span_begin":
+            spans.begin(event)
     grading, found = 0, list[Place]()
     for event in events:
         if event.event == "step" and event.type == "scorer":
             grading += 1 if event.action == "begin" else -1
-        if event.span_id not in known:
-            known[event.span_id] = _place(_ancestors(event.span_id, spans))
-        place = known[event.span_id]
+        place = spans.place(event.span_id)
         if grading > 0:
             place = Place("grader", place.agent, place.visit, place.tool)
         found.append(place)

@@ -60,11 +60,11 @@ def read_sample(sample: EvalSample) -> Reading:
         if position in summaries:
             reading.n_summaries += 1
         elif event.event == "model":
-            _read_call(reading, event, place, position)
+            read_call(reading, event, place, position)
         elif event.event == "score":
             _read_score(reading, event, place)
         elif place.doer == "agent":
-            _read_other(reading, event, place)
+            read_other(reading, event, place)
     if not events and any(message.role == "assistant" for message in sample.messages):
         reading.from_messages = True
         reading.drafts.append(draft_of_messages(sample.messages))
@@ -94,7 +94,8 @@ def _summary_calls(events: Sequence[LogEvent], where: Sequence[Place]) -> set[in
     return found
 
 
-def _read_call(reading: Reading, event: ModelEvent, place: Place, position: int) -> None:
+def read_call(reading: Reading, event: ModelEvent, place: Place, position: int) -> None:
+    """Take in a model call: a turn of its agent, or one of a grader, a probe, or of nobody."""
     if event.pending:
         reading.n_pending += 1
     elif place.doer == "probe":
@@ -115,7 +116,8 @@ def _read_score(reading: Reading, event: ScoreEvent, place: Place) -> None:
     draft.scores.setdefault(len(draft.turns), {})[event.scorer or "score"] = number
 
 
-def _read_other(reading: Reading, event: LogEvent, place: Place) -> None:
+def read_other(reading: Reading, event: LogEvent, place: Place) -> None:
+    """Take in what else happened to an agent: a tool's result, a compaction, a limit, an error."""
     if event.event == "tool":
         draft = reading.draft(place)
         if draft is not None and not event.pending:

@@ -1,0 +1,64 @@
+"""Ends a run that goes round in circles, as a limit, so that it is still scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from inspect_ai.log import EvalSample, transcript
+from inspect_ai.util import LimitExceededError, current_span_id
+
+from turncurve.readers.inspect_live import events_so_far, is_agents
+
+if TYPE_CHECKING:
+    from inspect_ai.event import Event as LogEvent
+
+
+def stop_in_spiral(most_turns: int) -> None:
+    """Raise the limit where the agent that is about to call its model has spiralled too long.
+
+    To be called within a sample, right before a model call. A call that a scorer, a grader or a
+    probe makes is let through: a limit raised while a sample is scored would make it an error.
+
+    Args:
+        most_turns: Turns in a spiral, in a row, after which the run ends.
+
+    Raises:
+        LimitExceededError: The agent's last `most_turns` turns are all in a spiral.
+    """
+    events = events_so_far(transcript().events)
+    if not is_agents(events, current_span_id()) or not _may_spiral(events):
+        return
+    n_turns, in_spiral = _spiral_at_end(events)
+    if in_spiral >= most_turns:
+        raise LimitExceededError(
+            "custom",
+            value=in_spiral,
+            limit=most_turns,
+            message=f"spiral: turns {n_turns - in_spiral + 1} to {n_turns} go round in circles",
+        )
+
+
+def _may_spiral(events: Sequence[LogEvent]) -> bool:
+    """Whether half of the last ten tool calls repeat one another, without which none spirals."""
+    calls = (e for e in reversed(events) if e.event == "tool")
+    last = [
+        (e.function, json.dumps(e.arguments, sort_keys=True, default=str))
+        for e in islice(calls, 10)
+    ]
+    return len(last) == 10 and len(set(last)) <= 5
+
+
+def _spiral_at_end(events: Sequence[LogEvent]) -> tuple[int, int]:
+    """Turns of the agent that acted last, and how many at their end are in a spiral."""
+    from turncurve.inspect_ext.turn_table import table_of  # noqa: PLC0415 - numpy, not for all
+    from turncurve.readers.inspect_log import sample_runs  # noqa: PLC0415
+
+    sample = EvalSample.model_construct(id="live", epoch=1, messages=[], events=list(events))
+    runs = sample_runs(sample, task="live", path="transcript", record="live")
+    latest = max(runs, key=lambda run: int(run.turns[-1].record or 0) if run.turns else -1)
+    marks = table_of(latest).column("spiral").tolist()
+    at_end = next((n for n, mark in enumerate(reversed(marks)) if mark != 1), len(marks))
+    return len(marks), at_end
