@@ -56,10 +56,12 @@ class LiveSample:
         if event.event == "span_begin":
             self._spans.begin(event)
             return []
+        if event.uuid in self._done:
+            return []
         place = self._spans.place(event.span_id)
         visit = place.agent, place.visit
         if event.event == "model":
-            if event.uuid in self._done or event.pending:
+            if event.pending:
                 return []
             held = self._held.get(visit)
             known = held is not None and held[0].uuid == event.uuid
@@ -72,6 +74,7 @@ class LiveSample:
             self._forget_summary(visit)
         ready = list(self._release(visit))
         if event.event != "tool":
+            self._mark(event)
             read_other(self._reading, event, place)
         return ready
 
@@ -98,7 +101,7 @@ class LiveSample:
             if len(draft.turns) > before.get(id(draft), 0):
                 yield self._turn(draft)
 
-    def _mark(self, event: ModelEvent) -> None:
+    def _mark(self, event: LogEvent) -> None:
         if event.uuid is not None:
             self._done.add(event.uuid)
 
