@@ -39,7 +39,9 @@ def table(**columns: list[float | None]) -> TurnTable:
     ],
 )
 def test_the_rule(
-    columns: dict[str, list[float | None]], validity: str | None, looping: bool | None
+    columns: dict[str, list[float | None]],
+    validity: str | None,
+    looping: bool | None,  # noqa: FBT001 - parametrized
 ) -> None:
     """The first of fail, loop, in order, nothing known; a loop is told beside a failure too."""
     (verdict,) = turn_verdicts(table(**columns))
