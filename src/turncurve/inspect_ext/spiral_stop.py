@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def stop_in_spiral(most_turns: int) -> None:
     """Raise the limit where the agent that is about to call its model has spiralled too long.
 
-    To be called within a sample, right before a model call. A call that a scorer, a grader or a
-    probe makes is let through: a limit raised while a sample is scored would make it an error.
+    To be called within a sample, right before a model call. A call within the span of a scorer, a
+    grader or a probe is let through: a limit raised while a sample is scored would make it an
+    error.
 
     Args:
         most_turns: Turns in a spiral, in a row, after which the run ends.
