@@ -234,7 +234,8 @@ def test_a_long_runs_signals_go_into_a_file(tmp_path: Path) -> None:
     whole = json.loads(content)
     assert len(whole["signals"]["context_tokens"]) == 120
     assert whole["counts"] == found["counts"]
-    assert [one.n_runs for one in read_table([tmp_path / "a folder"]).inputs] == [1]
+    ingested = read_table([tmp_path / "a folder"])
+    assert ([one.n_runs for one in ingested.inputs], ingested.unread) == ([1], ())
     later = rescore(done, signals_scorer())
     assert "turns_dir" in record(later, scorer="signals_scorer1")["signals_left_out"]
     there = tmp_path / "there"

@@ -125,3 +125,15 @@ def _metric(name: str, estimate: Callable[[ScoredRuns], Estimate]) -> Metric:
         }
 
     return compute
+
+
+METRICS = [
+    error_rate(),
+    neutral_rate(),
+    productive_rate(),
+    loop_rate(),
+    missing_rate(),
+    error_rate_slope(),
+    median_time_to_first_error(),
+]
+"""The metrics of every scorer of turns."""

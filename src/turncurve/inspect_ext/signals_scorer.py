@@ -5,26 +5,7 @@ from __future__ import annotations
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from turncurve.inspect_ext.metrics import (
-    error_rate,
-    error_rate_slope,
-    loop_rate,
-    median_time_to_first_error,
-    missing_rate,
-    neutral_rate,
-    productive_rate,
-)
-
-METRICS = [
-    error_rate(),
-    neutral_rate(),
-    productive_rate(),
-    loop_rate(),
-    missing_rate(),
-    error_rate_slope(),
-    median_time_to_first_error(),
-]
-"""The metrics of every scorer of turns."""
+from turncurve.inspect_ext.metrics import METRICS
 
 
 @scorer(metrics=METRICS)

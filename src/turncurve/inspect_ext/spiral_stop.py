@@ -15,6 +15,8 @@ from turncurve.readers.inspect_live import events_so_far, is_agents
 if TYPE_CHECKING:
     from inspect_ai.event import Event as LogEvent
 
+    from turncurve.model import Run
+
 
 def stop_in_spiral(most_turns: int) -> None:
     """Raise the limit where the agent that is about to call its model has spiralled too long.
@@ -32,7 +34,8 @@ def stop_in_spiral(most_turns: int) -> None:
     events = events_so_far(transcript().events)
     if not is_agents(events, current_span_id()) or not _may_spiral(events):
         return
-    n_turns, in_spiral = _spiral_at_end(events)
+    run = _latest(events)
+    n_turns, in_spiral = len(run.turns), turns_in_spiral(run)
     if in_spiral >= most_turns:
         raise LimitExceededError(
             "custom",
@@ -52,14 +55,18 @@ def _may_spiral(events: Sequence[LogEvent]) -> bool:
     return len(last) == 10 and len(set(last)) <= 5
 
 
-def _spiral_at_end(events: Sequence[LogEvent]) -> tuple[int, int]:
-    """Turns of the agent that acted last, and how many at their end are in a spiral."""
+def turns_in_spiral(run: Run) -> int:
+    """How many turns at the end of a run so far are in a spiral, as the signal `spiral` has it."""
     from turncurve.inspect_ext.turn_table import table_of  # noqa: PLC0415 - numpy, not for all
-    from turncurve.readers.inspect_log import sample_runs  # noqa: PLC0415
+
+    marks = table_of(run).column("spiral").tolist()
+    return next((n for n, mark in enumerate(reversed(marks)) if mark != 1), len(marks))
+
+
+def _latest(events: Sequence[LogEvent]) -> Run:
+    """The run so far of the agent that acted last."""
+    from turncurve.readers.inspect_log import sample_runs  # noqa: PLC0415 - as above
 
     sample = EvalSample.model_construct(id="live", epoch=1, messages=[], events=list(events))
     runs = sample_runs(sample, task="live", path="transcript", record="live")
-    latest = max(runs, key=lambda run: int(run.turns[-1].record or 0) if run.turns else -1)
-    marks = table_of(latest).column("spiral").tolist()
-    at_end = next((n for n, mark in enumerate(reversed(marks)) if mark != 1), len(marks))
-    return len(marks), at_end
+    return max(runs, key=lambda run: int(run.turns[-1].record or 0) if run.turns else -1)
