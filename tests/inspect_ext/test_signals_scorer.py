@@ -90,6 +90,10 @@ def test_the_report_on_the_log_has_the_same_numbers(log: EvalLog) -> None:
     (slope,) = [trend["slope"] for trend in told["trends"] if trend["signal"] == "error"]
     for name, end in (("", "value"), ("_low", "low"), ("_high", "high"), ("_n", "n_runs")):
         assert slope[end] == pytest.approx(found[f"error_rate_slope{name}"], rel=1e-12)
+    assert told["quality_signal"]["source"] == "rule"
+    assert "nobody read" in told["quality_signal"]["why"]
+    assert told["signals"]["error"]["title"] == "Error rate (by a rule)"
+    assert told["headline"].startswith(("The share of turns that fail by", "No clear change"))
     (first,) = [one for one in told["time_to_first"] if one["rule"] == "failing_grade"]
     (median,) = [one for one in first["quantiles"] if one["p"] == 0.5]
     assert median["turn"] == found["median_time_to_first_error"]

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from turncurve.analysis.settings import Settings
 from turncurve.errors import NotEnoughDataError, UnknownNameError
+from turncurve.readers.graded_turns import BY_RULE
 from turncurve.table import TurnTable
 
-Source: TypeAlias = Literal["grades", "rubric", "tool_success", "none"]
+Source: TypeAlias = Literal["grades", "rule", "rubric", "tool_success", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +48,12 @@ def pick_quality(table: TurnTable, settings: Settings | None = None) -> QualityS
     """
     graded = _n_known(table, "error")
     if graded:
+        by_rule = _is_by_rule(table)
+        read = f"verdicts {BY_RULE}, which nobody read, on" if by_rule else "the grades of"
         return QualitySignal(
             name="error",
-            source="grades",
-            why=f"quality is read from the grades of {graded:,} turns: 1 is failing, 0 is not",
+            source="rule" if by_rule else "grades",
+            why=f"quality is read from {read} {graded:,} turns: 1 is failing, 0 is not",
             low=0.0,
             high=1.0,
             better="low",
@@ -78,6 +81,11 @@ def pick_quality(table: TurnTable, settings: Settings | None = None) -> QualityS
             "results whose outcome is known"
         ),
     )
+
+
+def _is_by_rule(table: TurnTable) -> bool:
+    """Whether the verdicts of some run come from its signals alone."""
+    return any(note.endswith(BY_RULE) for notes in table.runs.notes for note in notes)
 
 
 def chosen_signal(

@@ -21,6 +21,9 @@ SCHEMA = 1
 Source: TypeAlias = Literal["rule", "grader"]
 """What judged: a rule over signals, or a model (or person) that read the turns."""
 
+BY_RULE = "by a rule over signals"
+"""The end of a run's note that its verdicts are of the source "rule": nobody read its turns."""
+
 NOT_SAID = "the record does not say why"
 _NOTHING = "-"
 _VALIDITY: Mapping[str, Validity] = {"F": "fail", "N": "neutral", "P": "pass"}

@@ -147,7 +147,7 @@ def build_report(
         origin=origin,
         settings=settings,
         quality=quality,
-        signals={name: table.info[name] for name in chosen},
+        signals={name: _told(table.info[name], quality) for name in chosen},
         known_signals=table.info,
         summary=summarise(table),
         conditions=_conditions(table),
@@ -175,6 +175,12 @@ def build_report(
         coverage=None if production is None else coverage(table, production, level=level),
         events=_events(table),
     )
+
+
+def _told(info: SignalInfo, quality: QualitySignal) -> SignalInfo:
+    """Verdicts that nobody gave are not called grades."""
+    by_rule = info.name == "error" and quality.source == "rule"
+    return replace(info, title="Error rate (by a rule)") if by_rule else info
 
 
 def _taken_apart(runs: TurnTable | Ingested) -> tuple[TurnTable, Origin]:

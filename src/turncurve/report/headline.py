@@ -19,6 +19,7 @@ NOTHING = "nothing can stand for quality: "
 
 SUBJECTS = {
     "grades": "The share of failing turns",
+    "rule": "The share of turns that fail by their signals",
     "rubric": "Quality",
     "tool_success": "The share of tool calls that work",
 }

@@ -90,7 +90,7 @@ def add_verdicts_by_rule(judged: TurnJudgements, n_turns: int) -> None:
             "the turns have grades or scores of their own"
         )
         return
-    judged.notes.append(f"error: the verdicts of the score {name!r}, by a rule over signals")
+    judged.notes.append(f"error: the verdicts of the score {name!r}, {graded_turns.BY_RULE}")
     _add_record(judged, name, record, n_turns)
 
 
