@@ -10,8 +10,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from turncurve.errors import NotEnoughDataError
-from turncurve.stats.quantiles import normal_quantile
+from turncurve.stats.cluster_influence import cluster_variance, survival_influence
+from turncurve.stats.log_log import log_log_limits
+from turncurve.stats.quantiles import normal_quantile, t_quantile
+from turncurve.stats.risk_counts import Followed, counts, followed
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -39,12 +41,14 @@ class SurvivalCurve:
     high: FloatArray
     level: float
     n_runs: int
+    n_clusters: int
+    """Independent units: the runs, or clusters where they were given."""
     n_events: int
     n_censored: int
     last_time: float
     """The longest time that any run was followed."""
     sure_time: FloatArray
-    """Last times of the runs at risk before the first event, rising; see `quantile`."""
+    """Last times of the units at risk before the first event, rising; see `quantile`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,12 @@ class SurvivalQuantile:
 
 
 def kaplan_meier(
-    time: ArrayLike, event: ArrayLike, *, entry: ArrayLike | None = None, level: float = 0.95
+    time: ArrayLike,
+    event: ArrayLike,
+    *,
+    entry: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    level: float = 0.95,
 ) -> SurvivalCurve:
     """Estimate the share of runs still free of an event, from right-censored times.
 
@@ -75,6 +84,10 @@ def kaplan_meier(
         event: True where the event was seen, False where the run is censored; shape (n_runs,).
         entry: The run is at risk only after this time (left truncation), as in R's
             `Surv(entry, time, event)`; below `time`. None: at risk from the start.
+        cluster: Which cluster, of runs that may resemble each other, the run belongs to; shape
+            (n_runs,). The standard error is then the infinitesimal jackknife's over clusters, the
+            limits go by t with n_clusters - 1 degrees of freedom, and one cluster has neither.
+            None: runs are independent, and the standard error is Greenwood's.
         level: Confidence level of the interval, which is on the log(-log) scale.
 
     Raises:
@@ -85,34 +98,33 @@ def kaplan_meier(
         Kaplan & Meier (1958), JASA 53:457-481; Greenwood (1926); Kalbfleisch & Prentice (2002),
         equation 1.16 (log-log interval).
     """
-    t = np.asarray(time, dtype=np.float64)
-    d = np.asarray(event, dtype=np.bool_)
-    start = np.full(len(t), -np.inf) if entry is None else np.asarray(entry, dtype=np.float64)
-    if len(t) == 0:
-        raise NotEnoughDataError("kaplan_meier: runs", need=1, got=0)
-    if not (np.isfinite(t).all() and (start < t).all()):
-        raise ValueError("kaplan_meier: wanted finite times, each after its entry")
-    times = np.unique(t[d])
-    at_risk = np.searchsorted(np.sort(start), times, side="left") - np.searchsorted(
-        np.sort(t), times, side="left"
-    )
-    events = np.bincount(np.searchsorted(times, t[d]), minlength=len(times))
-    survival = np.cumprod(1 - events / at_risk)
-    std_error, low, high = _log_log_interval(survival, events, at_risk, level)
+    runs = followed(time, np.asarray(event, dtype=np.bool_), entry=entry, cluster=cluster)
+    times = runs.end_times
+    at = counts(runs, times)
+    survival = np.asarray(np.cumprod(1 - at.ends / at.at_risk), dtype=np.float64)
+    if cluster is None:
+        std_error, multiplier = _greenwood(survival, at.ends, at.at_risk), normal_quantile(level)
+    else:
+        variance = cluster_variance(survival_influence, runs, times)
+        std_error = np.where(survival > 0, np.sqrt(variance), np.nan)
+        multiplier = float(t_quantile(level, runs.n_clusters - 1))
+    low, high = log_log_limits(survival, std_error, multiplier)
+    had = runs.kind == 1
     return SurvivalCurve(
         time=times,
-        n_at_risk=at_risk.astype(np.int64),
-        n_events_at=events.astype(np.int64),
+        n_at_risk=at.at_risk.astype(np.int64),
+        n_events_at=at.ends.astype(np.int64),
         survival=survival,
         std_error=std_error,
         low=low,
         high=high,
         level=level,
-        n_runs=len(t),
-        n_events=int(d.sum()),
-        n_censored=int((~d).sum()),
-        last_time=float(t.max()),
-        sure_time=np.sort(t[start < times.min(initial=np.inf)]),
+        n_runs=len(runs.time),
+        n_clusters=runs.n_clusters,
+        n_events=int(had.sum()),
+        n_censored=int((~had).sum()),
+        last_time=float(runs.time.max()),
+        sure_time=_sure_times(runs, times.min(initial=np.inf)),
     )
 
 
@@ -122,10 +134,10 @@ def quantile(curve: SurvivalCurve, p: float, *, tie: Tie = "first") -> SurvivalQ
     The smallest time at which survival is at most 1 - p. The limits invert the survival curve's
     pointwise limits in the same way, with one correction: before the first event the curve has no
     variance to estimate, which would make any first event a lower limit, were there only one run.
-    So there is a lower limit only with enough runs that, had a share `p` had the event, seeing it
-    in none of them would be as rare as the level says: 6 runs for the median at 0.95, 36 for
-    p = 0.1. Where the lower curve never comes down to 1 - p, the limit is the last time to which
-    so many runs were followed, or the last event if that is later.
+    So there is a lower limit only with enough runs (clusters, where they were given) that, had a
+    share `p` had the event, seeing it in none of them would be as rare as the level says: 6 runs
+    for the median at 0.95, 36 for p = 0.1. Where the lower curve never comes down to 1 - p, the
+    limit is the last time to which so many runs were followed, or the last event if that is later.
 
     Args:
         curve: From `kaplan_meier`.
@@ -153,15 +165,20 @@ def quantiles(
     return tuple(quantile(curve, share, tie=tie) for share in p)
 
 
-def _log_log_interval(
-    survival: FloatArray, events: IntArray, at_risk: IntArray, level: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    left = (at_risk - events).astype(np.float64)
+def _greenwood(survival: FloatArray, events: FloatArray, at_risk: FloatArray) -> FloatArray:
+    """Standard errors; NaN where survival is 0."""
+    left = at_risk - events
     left[left == 0] = np.nan
     relative = np.sqrt(np.cumsum(events / (at_risk * left)))
-    inside = np.where(survival > 0, survival, np.nan)
-    spread = normal_quantile(level) * relative / np.log(inside)
-    return inside * relative, inside ** np.exp(-spread), inside ** np.exp(spread)
+    return np.asarray(np.where(survival > 0, survival, np.nan) * relative, dtype=np.float64)
+
+
+def _sure_times(runs: Followed, first_event: float) -> FloatArray:
+    """The longest time of each cluster that was at risk before the first event, rising."""
+    longest = np.full(runs.n_clusters, -np.inf)
+    early = runs.entry < first_event
+    np.maximum.at(longest, runs.cluster[early], runs.time[early])
+    return np.sort(longest[np.isfinite(longest)])
 
 
 def _crossing(time: FloatArray, survival: FloatArray, p: float, tie: Tie) -> float | None:
