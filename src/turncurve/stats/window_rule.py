@@ -88,6 +88,12 @@ def rolling_mean(values: ArrayLike, run: ArrayLike, window: int) -> FloatArray:
     return result
 
 
+def is_below(values: ArrayLike, threshold: float) -> NDArray[np.bool_]:
+    """True where a value is below the threshold by more than rounding; NaN is not."""
+    slack = _ROUNDING * max(1.0, abs(threshold))
+    return np.asarray(np.asarray(values, dtype=np.float64) < threshold - slack, dtype=np.bool_)
+
+
 def rule_times(
     values: ArrayLike,
     run: ArrayLike,
@@ -113,9 +119,7 @@ def rule_times(
     y, owner = np.asarray(values, dtype=np.float64), np.asarray(run, dtype=np.int64)
     at = np.asarray(turn, dtype=np.float64)
     known = ~np.isnan(y)
-    means = rolling_mean(y, owner, window)
-    slack = _ROUNDING * max(1.0, abs(threshold))
-    fired = means < threshold - slack
+    fired = is_below(rolling_mean(y, owner, window), threshold)
     time = np.full(n_runs, -np.inf)
     np.maximum.at(time, owner[known], at[known])
     first = np.full(n_runs, np.inf)
@@ -228,13 +232,12 @@ def _fires(
     simulated: Iterable[FloatArray], length: IntArray, window: int, threshold: float
 ) -> NDArray[np.bool_]:
     """Whether the rule fires in each simulated run; `simulated` is one turn of all at a time."""
-    slack = _ROUNDING * max(1.0, abs(threshold))
     recent = np.zeros((window, len(length)))
     fired = np.zeros(len(length), dtype=np.bool_)
     for turn, values in enumerate(simulated):
         recent[turn % window] = values
         if turn + 1 >= window:
-            fired |= (recent.mean(axis=0) < threshold - slack) & (turn < length)
+            fired |= is_below(recent.mean(axis=0), threshold) & (turn < length)
             if (fired | (turn + 1 >= length)).all():
                 break
     return fired

@@ -1,0 +1,283 @@
+"""Does the chance of a first error change along a run, among runs that are alike?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from turncurve.errors import NotEnoughDataError
+from turncurve.stats.quantiles import t_quantile
+from turncurve.stats.ratio import Ratio, ratio_of_sums
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+
+FEWEST_CLUSTERS = 5
+"""Clusters with something to compare, below which there is no interval."""
+_STEEPEST = 20.0
+"""Change of the log hazard over the whole of `along` beyond which no slope is looked for."""
+_HALVINGS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HazardTrend:
+    """The slope of the log hazard, the same in every stratum.
+
+    Attributes:
+        slope: Change of the log hazard where `along` grows by 1.
+        low: Lower limit; minus infinity where the data set none.
+        high: Upper limit; plus infinity where the data set none.
+        t: Of the test that the slope is 0; its sign is the slope's.
+        df: Its degrees of freedom, clusters less one.
+        level: Confidence level.
+        n_runs: Runs in strata where something can be compared: two runs or more, and an event.
+        n_events: Their events.
+        n_strata: Such strata.
+        n_clusters: Their clusters.
+        n_alone: Runs in strata of one run, which say nothing.
+    """
+
+    slope: float
+    low: float
+    high: float
+    t: float
+    df: int
+    level: float
+    n_runs: int
+    n_events: int
+    n_strata: int
+    n_clusters: int
+    n_alone: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Runs of the strata that can be compared; arrays of shape (n_runs,)."""
+
+    last: IntArray
+    event: FloatArray
+    first: IntArray
+    """Turns before the run's first at risk."""
+    stratum: IntArray
+    cluster: IntArray
+    weight: FloatArray
+    """1 / (runs of the stratum - 1): an event counts once, however large its stratum."""
+
+
+def hazard_trend(
+    time: ArrayLike,
+    event: ArrayLike,
+    along: ArrayLike,
+    *,
+    stratum: ArrayLike,
+    cluster: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    level: float = 0.95,
+) -> HazardTrend:
+    """Estimate how the hazard changes along a run, with a level of its own in every stratum.
+
+    The model is h(t) = h_s exp(slope * x(t)) for a run of stratum s at turn t. Every event of one
+    run is set against the turns at risk of *other* runs of the stratum. With i and j two of its
+    runs, the estimate solves
+
+        sum over i != j of sum over t, u of
+            (x(t) - x(u)) exp(-slope x(t) / 2) dN_i(t) exp(slope x(u) / 2) Y_j(u) = 0
+
+    where dN_i(t) is 1 at the run's event and Y_j(u) is 1 while the run is at risk. As i and j are
+    independent, the sum's mean is 0 at the true slope in strata of any size from two runs. An
+    effect for each stratum in a regression does not have that: in a stratum of one run the event is
+    always the last turn, which looks like a rise, and some of that is left in small strata. The sum
+    falls in the slope, so it has one root at most.
+
+    The test is a t test of the clusters' shares in the sum at slope 0, and the limits are the
+    slopes that such a test does not reject.
+
+    Args:
+        time: Turn of the event, or the last turn seen; whole, from 1; shape (n_runs,).
+        event: True where the event was seen, False where the run is censored; shape (n_runs,).
+        along: x at turns 1, 2, 3, ... up to the last of `time` at least; log2 of the turn makes
+            the slope that of a doubling. Shape (n_turns,), finite.
+        stratum: Which stratum, any labels: runs that would have the same hazard.
+        cluster: The independent units, any labels; runs of a stratum may be of several. None: the
+            strata.
+        entry: Turns before the run's first at risk, whole. None: 0.
+        level: Confidence level.
+
+    Raises:
+        NotEnoughDataError: Too few clusters with something to compare, or no finite slope fits:
+            all events come at the first turns at risk, or all at the last.
+        ValueError: A time is not a whole turn after its entry, or `along` is too short.
+
+    References:
+        Mantel & Haenszel (1959), JNCI 22:719-748, for the sum over pairs; Allison & Christakis
+        (2006), Sociological Methodology 36:157-172, for what effects of strata do to trends.
+    """
+    x = np.asarray(along, dtype=np.float64)
+    runs, n_alone = _comparable(time, event, stratum, cluster, entry)
+    if len(runs.last) and runs.last.max() > len(x):
+        raise ValueError(f"along: wanted values up to turn {runs.last.max()}, got {len(x)}")
+    n_clusters = len(np.unique(runs.cluster))
+    if n_clusters < FEWEST_CLUSTERS:
+        what = "a trend within strata: scenarios or other units with two runs alike and an event"
+        raise NotEnoughDataError(what, need=FEWEST_CLUSTERS, got=n_clusters)
+
+    def shares(slope: float) -> FloatArray:
+        found = np.bincount(runs.cluster, weights=_shares(runs, x, slope), minlength=n_clusters)
+        return np.asarray(found, dtype=np.float64)
+
+    def statistic(slope: float) -> float:
+        found = shares(slope)
+        error = found.std(ddof=1) * np.sqrt(n_clusters)
+        return float(found.sum() / error) if error > 0 else float(np.sign(found.sum())) * np.inf
+
+    reach = _STEEPEST / max(float(np.ptp(x[: runs.last.max()])), 1e-12)
+    slope = _root(lambda at: float(shares(at).sum()), -reach, reach)
+    if slope is None:
+        raise NotEnoughDataError(
+            "a trend within strata: events that come both before and after turns at risk of other "
+            "runs alike",
+            need=1,
+            got=0,
+        )
+    t = float(t_quantile(level, n_clusters - 1))
+    low = _root(lambda at: statistic(at) - t, -reach, slope)
+    high = _root(lambda at: statistic(at) + t, slope, reach)
+    return HazardTrend(
+        slope=slope,
+        low=-np.inf if low is None else low,
+        high=np.inf if high is None else high,
+        t=statistic(0.0),
+        df=n_clusters - 1,
+        level=level,
+        n_runs=len(runs.last),
+        n_events=int(runs.event.sum()),
+        n_strata=len(np.unique(runs.stratum)),
+        n_clusters=n_clusters,
+        n_alone=n_alone,
+    )
+
+
+def _comparable(
+    time: ArrayLike,
+    event: ArrayLike,
+    stratum: ArrayLike,
+    cluster: ArrayLike | None,
+    entry: ArrayLike | None,
+) -> tuple[_Runs, int]:
+    """The runs of strata with two runs or more and an event, and how many are alone in theirs."""
+    given = np.asarray(time, dtype=np.float64)
+    last = given.astype(np.int64)
+    first = np.zeros(len(last), dtype=np.int64) if entry is None else np.asarray(entry, np.int64)
+    if (last != given).any() or (first < 0).any() or (last <= first).any():
+        raise ValueError("wanted whole turns from 1, each after its entry")
+    had = np.asarray(event, dtype=np.float64)
+    code = np.unique(np.asarray(stratum), return_inverse=True)[1].reshape(-1)
+    size = np.bincount(code)
+    used = (size > 1)[code] & (np.bincount(code, weights=had) > 0)[code]
+    unit = code if cluster is None else np.asarray(cluster)
+    return _Runs(
+        last=last[used],
+        event=had[used],
+        first=first[used],
+        stratum=np.unique(code[used], return_inverse=True)[1].reshape(-1),
+        cluster=np.unique(unit[used], return_inverse=True)[1].reshape(-1),
+        weight=1 / (size[code[used]] - 1),
+    ), int((size == 1).sum())
+
+
+def _shares(runs: _Runs, x: FloatArray, slope: float) -> FloatArray:
+    """Each run's share in the sum over pairs, as the run with the event and as the other.
+
+    Half of each pair goes to either; shape (n_runs,).
+    """
+    grows = np.exp(slope * x / 2)
+    at_risk, at_risk_x = (_between(values, runs) for values in (grows, x * grows))
+    had = runs.event / grows[runs.last - 1]
+    had_x = had * x[runs.last - 1]
+
+    return _paired(runs, had_x, at_risk) - _paired(runs, had, at_risk_x)
+
+
+def _between(values: FloatArray, runs: _Runs) -> FloatArray:
+    """Sum of the values over each run's turns at risk."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(total[runs.last] - total[runs.first], dtype=np.float64)
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float | None:
+    """Where a function goes from above 0 to below, by halving; None if it does not."""
+    if not (falling(low) > 0 > falling(high)):
+        return None
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if falling(middle) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def hazards_by_span(
+    time: ArrayLike,
+    event: ArrayLike,
+    ends: Sequence[int],
+    *,
+    stratum: ArrayLike,
+    cluster: ArrayLike | None = None,
+    entry: ArrayLike | None = None,
+    level: float = 0.95,
+) -> tuple[int, tuple[Ratio | None, ...]]:
+    """The hazard in spans of turns over that in one of them, among runs that are alike.
+
+    As in `hazard_trend` an event of one run is set against the turns at risk of other runs of its
+    stratum: with d events and Y turns at risk, the ratio of span k to span r is the sum of
+    d_i(k) Y_j(r) over the sum of d_i(r) Y_j(k), over all pairs i != j of all strata.
+
+    Args:
+        time: As for `hazard_trend`, as are event, stratum, cluster, entry and level.
+        event: True where the event was seen; shape (n_runs,).
+        ends: Last turn of each span, rising; the first starts at turn 1.
+        stratum: Which stratum, any labels.
+        cluster: The independent units, any labels. None: the strata.
+        entry: Turns before the run's first at risk. None: 0.
+        level: Confidence level, of t on the log scale.
+
+    Returns:
+        Position of the span with most events, which the others are set against, and each span's
+        ratio: None for itself, and where a span has no event or no run at risk to compare.
+    """
+    runs, _ = _comparable(time, event, stratum, cluster, entry)
+    stops = np.asarray(ends, dtype=np.int64)
+    starts = np.concatenate([[0], stops[:-1]])
+    had = runs.event[:, None] * ((runs.last[:, None] > starts) & (runs.last[:, None] <= stops))
+    passed = np.minimum(runs.last[:, None], stops) - np.maximum(runs.first[:, None], starts)
+    at_risk = np.maximum(passed, 0).astype(np.float64)
+    reference = int(had.sum(axis=0).argmax()) if len(stops) else 0
+
+    def ratio(span: int) -> Ratio | None:
+        if span == reference:
+            return None
+        sums = [
+            np.bincount(runs.cluster, weights=_paired(runs, had[:, k], at_risk[:, r]))
+            for k, r in ((span, reference), (reference, span))
+        ]
+        if min(total.sum() for total in sums) <= 0:
+            return None
+        return ratio_of_sums(*sums, level=level, scale="log")
+
+    return reference, tuple(ratio(span) for span in range(len(stops)))
+
+
+def _paired(runs: _Runs, events: FloatArray, at_risk: FloatArray) -> FloatArray:
+    """Each run's share in the weighted sum of events_i at_risk_j over pairs i != j."""
+
+    def others(values: FloatArray) -> FloatArray:
+        whole = np.bincount(runs.stratum, weights=values)[runs.stratum]
+        return np.asarray(whole - values)
+
+    shared = events * others(at_risk) + others(events) * at_risk
+    return np.asarray(runs.weight * shared / 2, dtype=np.float64)
