@@ -18,7 +18,13 @@ from turncurve.analysis.axes import (
     place,
 )
 from turncurve.analysis.excluded import excluded_counts
-from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
+from turncurve.analysis.own_runs import (
+    NO_TURN,
+    SUBAGENT,
+    own_runs,
+    repeats_scenarios,
+    scenario_codes,
+)
 from turncurve.analysis.quality import scale_of
 from turncurve.analysis.settings import Axis, Settings
 from turncurve.errors import UnknownNameError
@@ -252,7 +258,7 @@ def fitted(frame: Frame, chosen: BoolArray, unit: Unit) -> MeanCurve:
         run,
         frame.bucket[chosen],
         weights=frame.weight[chosen],
-        cluster=_scenario_codes(frame.table)[run] if unit == "scenario" else None,
+        cluster=scenario_codes(frame.table)[run] if unit == "scenario" else None,
         level=frame.settings.level,
     )
     return within_scale(curve, *scale_of(frame.table, frame.signal, frame.settings))
@@ -276,13 +282,6 @@ def _balanced(frame: Frame, unit: Unit) -> Curve:
     inside = (x >= -far) & (x < far) if frame.settings.axis == "event" else x <= far
     chosen = (frame.place.reach[frame.run] >= far) & inside
     return curve_over(frame, chosen, panel="balanced", unit=unit, min_turns=far)
-
-
-def _scenario_codes(table: TurnTable) -> NDArray[np.int64]:
-    """A number for each run's scenario; a run without one is a cluster of its own."""
-    codes: dict[object, int] = {}
-    names = [("run", i) if name is None else name for i, name in enumerate(table.runs.scenario)]
-    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
 
 def _points(frame: Frame, curve: MeanCurve) -> tuple[CurvePoint, ...]:

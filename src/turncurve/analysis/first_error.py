@@ -9,16 +9,16 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from turncurve.analysis.error_rules import RULES, Rule, RuleTest
-from turncurve.analysis.excluded import excluded_counts
-from turncurve.analysis.own_runs import NO_TURN, SUBAGENT, own_runs, repeats_scenarios
+from turncurve.analysis.error_rules import RULES, Rule
+from turncurve.analysis.first_error_times import FirstErrorTimes, first_error_times
+from turncurve.analysis.own_runs import repeats_scenarios
 from turncurve.analysis.settings import Settings
 from turncurve.analysis.turn_quantiles import Quantile, turn_quantiles
-from turncurve.errors import NotEnoughDataError, UnknownNameError
+from turncurve.errors import NotEnoughDataError
 from turncurve.stats.estimate import Estimate, absent, none_if_nan
 from turncurve.stats.proportion import wilson
 from turncurve.stats.survival import SurvivalCurve, Tie, kaplan_meier
-from turncurve.stats.window_rule import FalseAlarm, RuleTimes, false_alarm_chance, rule_times
+from turncurve.stats.window_rule import FalseAlarm, false_alarm_chance
 from turncurve.table import TurnTable
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -98,18 +98,13 @@ def time_to_first_error(
         UnknownNameError: There is no such rule.
     """
     settings = settings or Settings()
-    if rule not in RULES:
-        raise UnknownNameError("rule", rule, RULES)
-    test = RULES[rule](table, settings)
-    times = _times(table, test)
-    used, n_excluded = _used(table, times, test.window)
-    if test.threshold is None and used.any():
-        n_excluded = {**n_excluded, "no threshold to go by": int(used.sum())}
-    if test.threshold is None or not used.any():
-        return _nothing(rule, test, settings, n_excluded)
-    entry = np.full(int(used.sum()), times.entry)
-    curve = kaplan_meier(times.time[used], times.event[used], entry=entry, level=settings.level)
-    one = np.flatnonzero(used)[0] if used.sum() == 1 else None
+    times = first_error_times(table, rule, settings)
+    test = times.test
+    if not len(times.run):
+        return _nothing(times, settings)
+    entry = np.full(len(times.run), times.entry)
+    curve = kaplan_meier(times.time, times.event, entry=entry, level=settings.level)
+    alone = len(times.run) == 1 and bool(times.event[0])
     rolling = rule == "rolling_quality"
     return FirstError(
         rule=rule,
@@ -121,13 +116,13 @@ def time_to_first_error(
         n_runs=curve.n_runs,
         n_events=curve.n_events,
         n_censored=curve.n_censored,
-        n_excluded=n_excluded,
+        n_excluded=times.n_excluded,
         quantiles=turn_quantiles(curve, SHARES, tie=tie, first_possible=times.entry + 1),
-        survival=_survival(curve),
-        first_turn=int(times.time[one]) if one is not None and times.event[one] else None,
-        false_alarm=_false_alarm(table, test, used, settings) if rolling else None,
+        survival=survival_points(curve),
+        first_turn=int(times.time[0]) if alone else None,
+        false_alarm=_false_alarm(table, times, settings) if rolling else None,
         why=test.why,
-        warnings=_warnings(table, used, curve),
+        warnings=_warnings(table, times, curve),
     )
 
 
@@ -152,32 +147,8 @@ def available_rules(table: TurnTable) -> tuple[Rule, ...]:
     )
 
 
-def _times(table: TurnTable, test: RuleTest) -> RuleTimes:
-    return rule_times(
-        test.values,
-        table.run,
-        table.turn,
-        n_runs=table.n_runs,
-        window=test.window,
-        threshold=-np.inf if test.threshold is None else test.threshold,
-    )
-
-
-def _used(
-    table: TurnTable, times: RuleTimes, window: int
-) -> tuple[NDArray[np.bool_], Mapping[str, int]]:
-    own, some_turn = own_runs(table), table.runs.n_turns > 0
-    some_value = times.n_values > 0
-    reasons = {
-        SUBAGENT: ~own,
-        NO_TURN: own & ~some_turn,
-        "run without a value for the rule": own & some_turn & ~some_value,
-        f"run with fewer than {window} turns that have a value": own & some_value & ~times.at_risk,
-    }
-    return own & times.at_risk, excluded_counts(reasons)
-
-
-def _survival(curve: SurvivalCurve) -> SurvivalPoints:
+def survival_points(curve: SurvivalCurve) -> SurvivalPoints:
+    """The curve as a result holds it."""
     return SurvivalPoints(
         turn=tuple(int(turn) for turn in curve.time),
         survival=tuple(curve.survival.tolist()),
@@ -187,14 +158,13 @@ def _survival(curve: SurvivalCurve) -> SurvivalPoints:
     )
 
 
-def _false_alarm(
-    table: TurnTable, test: RuleTest, used: NDArray[np.bool_], settings: Settings
-) -> Estimate:
+def _false_alarm(table: TurnTable, times: FirstErrorTimes, settings: Settings) -> Estimate:
     estimand = (
         "Chance that the rolling rule fires in a run of these lengths whose quality stays as it "
         "began, with the noise of these runs."
     )
-    rows = used[table.run]
+    test = times.test
+    rows = np.isin(table.run, times.run)
     threshold = test.threshold if test.threshold is not None else -np.inf
     try:
         found = false_alarm_chance(
@@ -241,10 +211,12 @@ def _noise_in_words(found: FalseAlarm) -> str:
     )
 
 
-def _warnings(table: TurnTable, used: NDArray[np.bool_], curve: SurvivalCurve) -> tuple[str, ...]:
+def _warnings(table: TurnTable, times: FirstErrorTimes, curve: SurvivalCurve) -> tuple[str, ...]:
     warnings = []
     if curve.n_runs > 1 and not curve.n_events:
         warnings.append("No run had the event: the limits say how late it is at least.")
+    used = np.zeros(table.n_runs, dtype=np.bool_)
+    used[times.run] = True
     if repeats_scenarios(table, used):
         warnings.append(
             "Scenarios repeat: the limits take runs as independent, which is right for re-running "
@@ -253,9 +225,8 @@ def _warnings(table: TurnTable, used: NDArray[np.bool_], curve: SurvivalCurve) -
     return tuple(warnings)
 
 
-def _nothing(
-    rule: Rule, test: RuleTest, settings: Settings, n_excluded: Mapping[str, int]
-) -> FirstError:
+def _nothing(times: FirstErrorTimes, settings: Settings) -> FirstError:
+    rule, test = times.rule, times.test
     return FirstError(
         rule=rule,
         signal=test.signal,
@@ -263,7 +234,7 @@ def _nothing(
         window=test.window if rule == "rolling_quality" else None,
         threshold=test.threshold if rule in {"rolling_quality", "low_quality"} else None,
         level=settings.level,
-        n_excluded=n_excluded,
+        n_excluded=times.n_excluded,
         survival=SurvivalPoints(turn=(), survival=(), low=(), high=(), n_at_risk=()),
         why=test.why,
     )

@@ -25,3 +25,10 @@ def repeats_scenarios(table: TurnTable, runs: NDArray[np.bool_]) -> bool:
     """Whether some scenario stands behind more than one of these runs."""
     named = [scenario for scenario in table.runs.scenario[runs] if scenario is not None]
     return len(set(named)) < len(named)
+
+
+def scenario_codes(table: TurnTable) -> NDArray[np.int64]:
+    """A number for each run's scenario; a run without one is a cluster of its own."""
+    codes: dict[object, int] = {}
+    names = [("run", i) if name is None else name for i, name in enumerate(table.runs.scenario)]
+    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
