@@ -98,8 +98,21 @@ def time_to_first_error(
         UnknownNameError: There is no such rule.
     """
     settings = settings or Settings()
-    times = first_error_times(table, rule, settings)
-    test = times.test
+    return first_error_of(table, first_error_times(table, rule, settings), settings, tie=tie)
+
+
+def first_error_of(
+    table: TurnTable, times: FirstErrorTimes, settings: Settings, *, tie: Tie = "first"
+) -> FirstError:
+    """As `time_to_first_error`, of runs whose first errors are known.
+
+    Args:
+        table: The runs.
+        times: Their first errors, or those of some of them.
+        settings: Level; seed and number of draws for the false-alarm chance.
+        tie: Which turn a quantile is where the curve runs flat at exactly 1 - p.
+    """
+    rule, test = times.rule, times.test
     if not len(times.run):
         return _nothing(times, settings)
     entry = np.full(len(times.run), times.entry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -33,7 +33,7 @@ class FirstErrorTimes:
         time: Turn of the event (the alarm, under the rolling rule), or the last turn with a value.
         event: Whether the run had the event.
         entry: Turns before the first at which the rule can fire, the same for all runs.
-        n_excluded: Reason to number of runs left out.
+        left_out: Reason to a mask of the runs left out for it; shape (n_runs,).
     """
 
     rule: Rule
@@ -42,18 +42,22 @@ class FirstErrorTimes:
     time: FloatArray
     event: NDArray[np.bool_]
     entry: float
-    n_excluded: Mapping[str, int]
+    left_out: Mapping[str, NDArray[np.bool_]]
 
-    def select(self, which: NDArray[np.bool_]) -> FirstErrorTimes:
-        """Those of the runs where `which`, of shape (n_used,), is True; none is excluded anew."""
-        return FirstErrorTimes(
-            rule=self.rule,
-            test=self.test,
-            run=self.run[which],
-            time=self.time[which],
-            event=self.event[which],
-            entry=self.entry,
-            n_excluded=self.n_excluded,
+    @property
+    def n_excluded(self) -> dict[str, int]:
+        """Reason to number of runs left out."""
+        return excluded_counts(self.left_out)
+
+    def of_runs(self, which: NDArray[np.bool_]) -> FirstErrorTimes:
+        """Those of the runs where `which`, of shape (n_runs,), is True, under the same test."""
+        mine = which[self.run]
+        return replace(
+            self,
+            run=self.run[mine],
+            time=self.time[mine],
+            event=self.event[mine],
+            left_out={reason: runs & which for reason, runs in self.left_out.items()},
         )
 
 
@@ -82,18 +86,16 @@ def first_error_times(table: TurnTable, rule: Rule, settings: Settings) -> First
     own, some_turn = own_runs(table), table.runs.n_turns > 0
     some_value = times.n_values > 0
     used = own & times.at_risk
-    n_excluded = excluded_counts(
-        {
-            SUBAGENT: ~own,
-            NO_TURN: own & ~some_turn,
-            "run without a value for the rule": own & some_turn & ~some_value,
-            f"run with fewer than {test.window} turns that have a value": own
-            & some_value
-            & ~times.at_risk,
-        }
-    )
-    if test.threshold is None and used.any():
-        n_excluded = {**n_excluded, "no threshold to go by": int(used.sum())}
+    left_out = {
+        SUBAGENT: ~own,
+        NO_TURN: own & ~some_turn,
+        "run without a value for the rule": own & some_turn & ~some_value,
+        f"run with fewer than {test.window} turns that have a value": own
+        & some_value
+        & ~times.at_risk,
+    }
+    if test.threshold is None:
+        left_out["no threshold to go by"] = used
         used = np.zeros(len(used), dtype=np.bool_)
     return FirstErrorTimes(
         rule=rule,
@@ -102,7 +104,7 @@ def first_error_times(table: TurnTable, rule: Rule, settings: Settings) -> First
         time=times.time[used],
         event=times.event[used],
         entry=times.entry,
-        n_excluded=n_excluded,
+        left_out=left_out,
     )
 
 
