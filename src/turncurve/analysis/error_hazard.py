@@ -16,7 +16,7 @@ from turncurve.analysis.runs_alike import ALIKE_IN_WORDS, RunsAlike, runs_alike
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.cloglog_hazard import cloglog_hazard
 from turncurve.stats.estimate import Estimate, absent
-from turncurve.stats.hazard_trend import HazardTrend, hazard_trend
+from turncurve.stats.hazard_trend import FEWEST_CLUSTERS, HazardTrend, hazard_trend
 from turncurve.table import TurnTable
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -108,10 +108,14 @@ def _within(runs: RunsAlike, settings: FirstErrorSettings) -> tuple[HazardTrend 
             level=level,
         )
     except NotEnoughDataError as problem:
-        return None, absent(WITHIN, str(problem), level=level)
+        few = problem.need == FEWEST_CLUSTERS and settings.alike == "scenario"
+        more = "; run each scenario several times" if few else ""
+        return None, absent(WITHIN, f"{problem}{more}", level=level)
+    finite = math.isfinite(found.slope)
     return found, Estimate(
         estimand=WITHIN,
-        value=math.exp(found.slope),
+        value=math.exp(found.slope) if finite else None,
+        reason=None if finite else "no finite factor fits: all events come at one end",
         low=math.exp(found.low) if math.isfinite(found.low) else None,
         high=math.exp(found.high) if math.isfinite(found.high) else None,
         level=level,
@@ -162,13 +166,12 @@ def _pooled(runs: RunsAlike, settings: FirstErrorSettings) -> Estimate:
 
 def _verdict(within: Estimate, settings: FirstErrorSettings) -> tuple[Verdict, str]:
     low, high, flat = within.low, within.high, settings.flat
-    if within.value is None:
-        more = "; run each scenario several times" if settings.alike == "scenario" else ""
-        return "cannot tell", f"{within.reason}{more}"
     if low is not None and low > 1:
         return "rises", "the lower limit within strata is above 1"
     if high is not None and high < 1:
         return "falls", "the upper limit within strata is below 1"
+    if within.value is None:
+        return "cannot tell", within.reason or "no estimate"
     if low is None or high is None:
         return "cannot tell", "the data set no limit to the change within strata"
     if low > 1 / flat and high < flat:

@@ -38,10 +38,9 @@ class HazardSpan:
         accuracy: Share of those that are not in error.
         accuracy_low: Lower limit, over clusters.
         accuracy_high: Upper limit.
-        within: Hazard among runs alike, over that of the span with most events.
+        within: Hazard among runs alike, over their hazard in all turns.
         within_low: Lower limit.
         within_high: Upper limit.
-        reference: Whether this is the span that others are set against.
     """
 
     start: int
@@ -58,7 +57,6 @@ class HazardSpan:
     within: float | None
     within_low: float | None
     within_high: float | None
-    reference: bool
 
 
 def hazard_spans(
@@ -78,7 +76,7 @@ def hazard_spans(
     if not len(runs.time):
         return ()
     starts, ends = _bounds(runs)
-    reference, ratios = hazards_by_span(
+    ratios = hazards_by_span(
         runs.time,
         runs.event,
         ends,
@@ -115,7 +113,6 @@ def hazard_spans(
                 within=within[0],
                 within_low=within[1],
                 within_high=within[2],
-                reference=k == reference,
             )
         )
     return tuple(spans)

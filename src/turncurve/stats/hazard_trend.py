@@ -18,9 +18,10 @@ IntArray: TypeAlias = NDArray[np.int64]
 
 FEWEST_CLUSTERS = 5
 """Clusters with something to compare, below which there is no interval."""
-_STEEPEST = 20.0
+_STEEPEST = 100.0
 """Change of the log hazard over the whole of `along` beyond which no slope is looked for."""
-_HALVINGS = 60
+_HALVINGS = 50
+_STEPS_OUT = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,8 @@ class HazardTrend:
     """The slope of the log hazard, the same in every stratum.
 
     Attributes:
-        slope: Change of the log hazard where `along` grows by 1.
+        slope: Change of the log hazard where `along` grows by 1; infinite where the steepest slope
+            fits best, as where events only come at turns that no other run was at risk before.
         low: Lower limit; minus infinity where the data set none.
         high: Upper limit; plus infinity where the data set none.
         t: Of the test that the slope is 0; its sign is the slope's.
@@ -108,8 +110,8 @@ def hazard_trend(
         level: Confidence level.
 
     Raises:
-        NotEnoughDataError: Too few clusters with something to compare, or no finite slope fits:
-            all events come at the first turns at risk, or all at the last.
+        NotEnoughDataError: Too few clusters with something to compare, or no event came at another
+            turn than those at which other runs of its stratum were at risk.
         ValueError: A time is not a whole turn after its entry, or `along` is too short.
 
     References:
@@ -137,19 +139,18 @@ def hazard_trend(
     reach = _STEEPEST / max(float(np.ptp(x[: runs.last.max()])), 1e-12)
     slope = _root(lambda at: float(shares(at).sum()), -reach, reach)
     if slope is None:
-        raise NotEnoughDataError(
-            "a trend within strata: events that come both before and after turns at risk of other "
-            "runs alike",
-            need=1,
-            got=0,
-        )
+        now = float(shares(0.0).sum())
+        if now == 0:
+            what = "a trend within strata: events at other turns than runs alike were at risk at"
+            raise NotEnoughDataError(what, need=1, got=0)
+        slope = float(np.copysign(np.inf, now))
     t = float(t_quantile(level, n_clusters - 1))
-    low = _root(lambda at: statistic(at) - t, -reach, slope)
-    high = _root(lambda at: statistic(at) + t, slope, reach)
+    start = slope if np.isfinite(slope) else 0.0
+    low, high = (_crossing(statistic, start, at, reach) for at in (t, -t))
     return HazardTrend(
         slope=slope,
-        low=-np.inf if low is None else low,
-        high=np.inf if high is None else high,
+        low=-np.inf if slope == -np.inf else low,
+        high=np.inf if slope == np.inf else high,
         t=statistic(0.0),
         df=n_clusters - 1,
         level=level,
@@ -221,6 +222,28 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float |
     return (low + high) / 2
 
 
+def _crossing(
+    statistic: Callable[[float], float], start: float, target: float, reach: float
+) -> float:
+    """Where the statistic, which falls near `start`, first passes the target; infinite if nowhere.
+
+    Far out it need not fall any more, as few runs are left to weigh; so it is followed from the
+    estimate on.
+    """
+    upwards = statistic(start) > target
+    sign = 1.0 if upwards else -1.0
+    near = start
+    for step in np.geomspace(reach / 1_000, 2 * reach, _STEPS_OUT):
+        far = start + sign * float(step)
+        if abs(far) > reach:
+            break
+        if (statistic(far) > target) != upwards:
+            inner, outer = min(near, far), max(near, far)
+            return _root(lambda at: statistic(at) - target, inner, outer) or far
+        near = far
+    return sign * np.inf
+
+
 def hazards_by_span(
     time: ArrayLike,
     event: ArrayLike,
@@ -230,46 +253,41 @@ def hazards_by_span(
     cluster: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     level: float = 0.95,
-) -> tuple[int, tuple[Ratio | None, ...]]:
-    """The hazard in spans of turns over that in one of them, among runs that are alike.
+) -> tuple[Ratio | None, ...]:
+    """The hazard in spans of turns over that of all their turns, among runs that are alike.
 
     As in `hazard_trend` an event of one run is set against the turns at risk of other runs of its
-    stratum: with d events and Y turns at risk, the ratio of span k to span r is the sum of
-    d_i(k) Y_j(r) over the sum of d_i(r) Y_j(k), over all pairs i != j of all strata.
+    stratum: with d events and Y turns at risk, the ratio of span k is the sum of d_i(k) Y_j over
+    the sum of d_i Y_j(k), over all pairs i != j of all strata. Where no hazard changes it is 1.
 
     Args:
         time: As for `hazard_trend`, as are event, stratum, cluster, entry and level.
         event: True where the event was seen; shape (n_runs,).
-        ends: Last turn of each span, rising; the first starts at turn 1.
+        ends: Last turn of each span, rising, the last not before any of `time`; the first span
+            starts at turn 1.
         stratum: Which stratum, any labels.
         cluster: The independent units, any labels. None: the strata.
         entry: Turns before the run's first at risk. None: 0.
         level: Confidence level, of t on the log scale.
 
     Returns:
-        Position of the span with most events, which the others are set against, and each span's
-        ratio: None for itself, and where a span has no event or no run at risk to compare.
+        Each span's ratio; None where no run at risk in it can be compared. Without an event in it
+        the ratio is 0 and has no limits.
     """
     runs, _ = _comparable(time, event, stratum, cluster, entry)
     stops = np.asarray(ends, dtype=np.int64)
     starts = np.concatenate([[0], stops[:-1]])
-    had = runs.event[:, None] * ((runs.last[:, None] > starts) & (runs.last[:, None] <= stops))
-    passed = np.minimum(runs.last[:, None], stops) - np.maximum(runs.first[:, None], starts)
-    at_risk = np.maximum(passed, 0).astype(np.float64)
-    reference = int(had.sum(axis=0).argmax()) if len(stops) else 0
-
-    def ratio(span: int) -> Ratio | None:
-        if span == reference:
-            return None
-        sums = [
-            np.bincount(runs.cluster, weights=_paired(runs, had[:, k], at_risk[:, r]))
-            for k, r in ((span, reference), (reference, span))
-        ]
-        if min(total.sum() for total in sums) <= 0:
-            return None
-        return ratio_of_sums(*sums, level=level, scale="log")
-
-    return reference, tuple(ratio(span) for span in range(len(stops)))
+    whole = (runs.last - runs.first).astype(np.float64)
+    found: list[Ratio | None] = []
+    for start, stop in zip(starts, stops, strict=True):
+        had = runs.event * ((runs.last > start) & (runs.last <= stop))
+        passed = np.minimum(runs.last, stop) - np.maximum(runs.first, start)
+        at_risk = np.maximum(passed, 0).astype(np.float64)
+        top = np.bincount(runs.cluster, weights=_paired(runs, had, whole))
+        bottom = np.bincount(runs.cluster, weights=_paired(runs, runs.event, at_risk))
+        some = bottom.sum() > 0
+        found.append(ratio_of_sums(top, bottom, level=level, scale="log") if some else None)
+    return tuple(found)
 
 
 def _paired(runs: _Runs, events: FloatArray, at_risk: FloatArray) -> FloatArray:
