@@ -27,6 +27,10 @@ WITHIN = (
 )
 
 
+FARTHEST = 1_000.0
+"""A limit of a factor is never given as more, nor as less than 1 over it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorHazard:
     """State accuracy, pooled hazard, and hazard within strata; the verdict is of the last alone.
@@ -116,8 +120,8 @@ def _within(runs: RunsAlike, settings: FirstErrorSettings) -> tuple[HazardTrend 
         estimand=WITHIN,
         value=math.exp(found.slope) if finite else None,
         reason=None if finite else "no finite factor fits: all events come at one end",
-        low=math.exp(found.low) if math.isfinite(found.low) else None,
-        high=math.exp(found.high) if math.isfinite(found.high) else None,
+        low=_factor(found.low),
+        high=_factor(found.high),
         level=level,
         method=(
             "events set against turns at risk of other runs alike; t over clusters, limits by "
@@ -130,6 +134,13 @@ def _within(runs: RunsAlike, settings: FirstErrorSettings) -> tuple[HazardTrend 
         excluded={} if not found.n_alone else {"run alike to no other": found.n_alone},
         assumptions=(f"runs of {ALIKE_IN_WORDS[settings.alike]} have the same hazard at a turn",),
     )
+
+
+def _factor(slope: float) -> float | None:
+    """The factor of a limit; one beyond what can be told apart is moved inwards."""
+    if not math.isfinite(slope):
+        return None
+    return math.exp(min(max(slope, -math.log(FARTHEST)), math.log(FARTHEST)))
 
 
 def _pooled(runs: RunsAlike, settings: FirstErrorSettings) -> Estimate:
@@ -167,13 +178,13 @@ def _pooled(runs: RunsAlike, settings: FirstErrorSettings) -> Estimate:
 def _verdict(within: Estimate, settings: FirstErrorSettings) -> tuple[Verdict, str]:
     low, high, flat = within.low, within.high, settings.flat
     if low is not None and low > 1:
-        return "rises", "the lower limit within strata is above 1"
+        return "rises", "the lower limit among runs alike is above 1"
     if high is not None and high < 1:
-        return "falls", "the upper limit within strata is below 1"
+        return "falls", "the upper limit among runs alike is below 1"
     if within.value is None:
         return "cannot tell", within.reason or "no estimate"
     if low is None or high is None:
-        return "cannot tell", "the data set no limit to the change within strata"
+        return "cannot tell", "the data set no limit to the change"
     if low > 1 / flat and high < flat:
         return "flat", f"a doubling of the turn changes it by less than a factor of {flat:g}"
     factor = ((math.log(high) - math.log(low)) / 2 / math.log(flat)) ** 2

@@ -35,19 +35,23 @@ class Incidence:
     Attributes:
         turn: Turns at which some run had an error or ended otherwise.
         incidence: Share that has had its first error by then.
-        low: Lower limit.
+        low: Lower limit for running this suite again, which takes runs as independent.
         high: Upper limit.
+        low_other_scenarios: Lower limit for other scenarios of the kind; empty where none repeats.
+        high_other_scenarios: Upper limit.
         n_at_risk: Runs still followed that have had none before.
         n_events: Runs that had an error.
         n_competing: Runs that ended badly without one.
         ends: Exit type to number of such runs.
-        n_clusters: Independent units behind the limits: scenarios where they repeat, else runs.
+        n_clusters: Independent units for other scenarios: scenarios where they repeat, else runs.
     """
 
     turn: tuple[int, ...]
     incidence: tuple[float, ...]
     low: tuple[float | None, ...]
     high: tuple[float | None, ...]
+    low_other_scenarios: tuple[float | None, ...]
+    high_other_scenarios: tuple[float | None, ...]
     n_at_risk: tuple[int, ...]
     n_events: int
     n_competing: int
@@ -149,24 +153,24 @@ def _incidence(
         return None
     competes = ends_badly(table, settings.competing)[times.run] & ~times.event
     kind = np.where(times.event, EVENT, np.where(competes, COMPETES, CENSORED))
-    curve = cumulative_incidence(
-        times.time,
-        kind,
-        entry=np.full(len(times.run), times.entry),
-        cluster=cluster,
-        level=settings.reading.level,
-    )
+    entry, level = np.full(len(times.run), times.entry), settings.reading.level
+    curve = cumulative_incidence(times.time, kind, entry=entry, level=level)
+    wider = None
+    if cluster is not None:
+        wider = cumulative_incidence(times.time, kind, entry=entry, cluster=cluster, level=level)
     names, n = np.unique(table.runs.exit_type[times.run][competes].astype(str), return_counts=True)
     return Incidence(
         turn=tuple(int(turn) for turn in curve.time),
         incidence=tuple(curve.incidence.tolist()),
         low=tuple(map(none_if_nan, curve.low)),
         high=tuple(map(none_if_nan, curve.high)),
+        low_other_scenarios=() if wider is None else tuple(map(none_if_nan, wider.low)),
+        high_other_scenarios=() if wider is None else tuple(map(none_if_nan, wider.high)),
         n_at_risk=tuple(curve.n_at_risk.tolist()),
         n_events=curve.n_events,
         n_competing=curve.n_competing,
         ends=dict(zip(names.tolist(), n.tolist(), strict=True)),
-        n_clusters=curve.n_clusters,
+        n_clusters=(wider or curve).n_clusters,
     )
 
 

@@ -34,6 +34,10 @@ COMMANDS = {
     "cliff": Command(
         "turncurve.cli.cliff:cliff", "Which drop is real, where, and what it is tied to."
     ),
+    "first-error": Command(
+        "turncurve.cli.first_error:first_error",
+        "When runs first go wrong, and whether that gets likelier along a run.",
+    ),
     "power": Command(
         "turncurve.cli.power:power", "How many runs are needed to see an effect, and their price."
     ),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
+_ROUNDING = 1e-12
 
 
 def log_log_limits(
@@ -16,7 +17,7 @@ def log_log_limits(
     """Lower and upper limits share ** exp(± multiplier * std_error / (share * log(share))).
 
     Args:
-        share: Shares; NaN and shares outside (0, 1) have no limits.
+        share: Shares; NaN, and 0 and 1 up to rounding, have no limits.
         std_error: Their standard errors, same shape.
         multiplier: Normal or t quantile.
 
@@ -27,6 +28,6 @@ def log_log_limits(
         Kalbfleisch & Prentice (2002), The Statistical Analysis of Failure Time Data, equation 1.16.
     """
     p, error = np.asarray(share, dtype=np.float64), np.asarray(std_error, dtype=np.float64)
-    inside = np.where((p > 0) & (p < 1), p, np.nan)
+    inside = np.where((p > _ROUNDING) & (p < 1 - _ROUNDING), p, np.nan)
     spread = multiplier * error / (inside * -np.log(inside))
     return inside ** np.exp(spread), inside ** np.exp(-spread)
