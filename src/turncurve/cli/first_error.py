@@ -29,7 +29,7 @@ _EXITS = ("fail_finish", "crash", "user_abort", "budget", "success_finish")
 @result_options
 @click.option(
     "--rule",
-    "rules",
+    "rule",
     type=click.Choice(_RULES),
     multiple=True,
     help="What counts as an error; can be given several times. Without it, all that apply.",
@@ -100,6 +100,7 @@ _EXITS = ("fail_finish", "crash", "user_abort", "budget", "success_finish")
 def first_error(  # noqa: PLR0913, PLR0917 - the options of a command line
     paths: Sequence[str],
     outputs: Outputs,
+    rule: tuple[str, ...],
     window: int,
     threshold: float | None,
     quality_scale: tuple[float, float] | None,
@@ -131,7 +132,7 @@ def first_error(  # noqa: PLR0913, PLR0917 - the options of a command line
     curve = Settings(
         window=window, threshold=threshold, quality_scale=quality_scale, level=level, seed=seed
     )
-    settings = FirstErrorSettings(reading=curve, **given)  # type: ignore[arg-type]
+    settings = FirstErrorSettings(rules=rule, reading=curve, **given)  # type: ignore[arg-type]
     result = first_error_study(table, settings)
     document, blocks = first_error_json(result), first_error_blocks(result)
     write_result(targets, TITLE, document, blocks, quiet=reading.quiet)

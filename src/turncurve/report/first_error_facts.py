@@ -18,7 +18,7 @@ def first_error_facts(rule: RuleFirstErrors) -> Iterator[Fact]:
     """The hazard's figures, each condition's mean, the tests between conditions, the chain."""
     hazard = rule.hazard
     yield "verdict", f"{hazard.verdict}: {hazard.why}."
-    yield "a doubling, alike", _doubling(hazard.within)
+    yield "a doubling, alike", f"{_doubling(hazard.within)} From turn {hazard.from_turn} on."
     yield f"from turn {hazard.from_turn + 1} on", _doubling(hazard.without_first)
     yield "a doubling, all runs", f"{_doubling(hazard.pooled)} Runs that differ make it fall."
     if hazard.n_alone:
@@ -28,7 +28,7 @@ def first_error_facts(rule: RuleFirstErrors) -> Iterator[Fact]:
     if rule.tests is not None:
         yield from _tests(rule.tests)
     if rule.recurrence is not None:
-        yield "errors that come back", _chain(rule.recurrence)
+        yield "errors come back", _chain(rule.recurrence)
     first = rule.groups[0].times
     yield "rule", f"{first.why}."
     for warning in dict.fromkeys(w for group in rule.groups for w in group.times.warnings):
@@ -37,11 +37,8 @@ def first_error_facts(rule: RuleFirstErrors) -> Iterator[Fact]:
 
 def _doubling(result: Estimate) -> str:
     if result.value is None:
-        limit = "" if result.low is None else f" (at least {amount(result.low, digits=2)})"
-        limit = limit or (
-            "" if result.high is None else f" (at most {amount(result.high, digits=2)})"
-        )
-        return f"not known{limit}: {result.reason}."
+        limits = interval(result.low, result.high, digits=2)
+        return f"not known{'' if limits == ABSENT else f' {limits}'}: {result.reason}."
     return (
         f"times {amount(result.value, digits=2)} {interval(result.low, result.high, digits=2)}, "
         f"from {counted(result.n_runs, 'run')}, {counted(result.n_clusters, 'independent unit')}."
@@ -50,7 +47,7 @@ def _doubling(result: Estimate) -> str:
 
 def _group(group: GroupFirstErrors, *, several: bool) -> Iterator[Fact]:
     of = f"{group.condition}: " if several else ""
-    yield "mean turns", f"{of}{group.mean_turns.estimand} {estimate(group.mean_turns, digits=1)}."
+    yield "mean turns", f"{of}{_mean(group.mean_turns)}."
     if group.delay is not None:
         yield (
             "alarm after onset",
@@ -60,6 +57,10 @@ def _group(group: GroupFirstErrors, *, several: bool) -> Iterator[Fact]:
     if several and group.times.n_excluded:
         left_out = "; ".join(f"{why} {n:,}" for why, n in group.times.n_excluded.items())
         yield "left out", f"{of}{left_out}."
+
+
+def _mean(result: Estimate) -> str:
+    return f"{result.estimand.removesuffix('.')}: {estimate(result, digits=1)}"
 
 
 def _tests(tests: ConditionTests) -> Iterator[Fact]:
