@@ -10,14 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from stats.first_error_runs import EVENT, TASK, TIME
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.survival import kaplan_meier, quantile, quantiles
-
-# 24 simulated runs; R 4.2.2's answers (survival, `survfit(Surv(T, E) ~ 1, conf.type = "log-log")`)
-# are quoted in the tests below.
-TIME = [13, 5, 4, 9, 11, 15, 23, 4, 16, 12, 15, 5, 16, 5, 13, 14, 5, 12, 12, 1, 3, 8, 2, 4]
-EVENT = np.ones(24, dtype=bool)
-EVENT[[5, 6, 17, 18]] = False
 
 # The 6-MP arm of Freireich et al. (1963), weeks to relapse, as printed in survival textbooks.
 WEEKS = [6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35]
@@ -150,6 +145,88 @@ def test_one_run_sets_no_limits():
     """One run's event at turn 45 says nothing about when other runs have theirs."""
     found = quantile(kaplan_meier([45], [True]), 0.5)
     assert (found.time, found.low, found.high) == (45, None, None)
+
+
+def test_error_over_clusters_of_one_is_the_binomial_one():
+    """Without censoring, and with every run a cluster, the influences give S (1 - S) / (n - 1)."""
+    time = np.random.default_rng(2).integers(1, 9, size=30)
+    curve = kaplan_meier(time, np.ones(30, dtype=bool), cluster=np.arange(30))
+    inside = curve.survival > 0
+    expected = curve.survival * (1 - curve.survival) / 29
+    assert_allclose(curve.std_error[inside] ** 2, expected[inside], rtol=1e-9)
+
+
+def test_error_over_clusters_is_the_jackknifes_in_the_limit():
+    """Leaving one of 200 clusters of 3 runs out in turn gives nearly the same error, and so the
+    influences are derivatives of the curve."""
+    rng = np.random.default_rng(4)
+    cluster = np.repeat(np.arange(200), 3)
+    time = np.minimum(rng.geometric(np.repeat(rng.uniform(0.02, 0.3, 200), 3)), 20)
+    event = (time < 20) & (rng.random(600) < 0.8)
+    curve = kaplan_meier(time, event, cluster=cluster)
+    without = np.array(
+        [
+            np.interp(
+                curve.time,
+                (one := kaplan_meier(time[cluster != c], event[cluster != c])).time,
+                one.survival,
+            )
+            for c in range(200)
+        ]
+    )
+    jackknife = np.sqrt(199 / 200 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    assert_allclose(curve.std_error, jackknife, rtol=0.02)
+    assert (curve.std_error > 1.1 * kaplan_meier(time, event).std_error)[3:].all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+def test_copies_in_the_same_cluster_add_nothing(seed, k):
+    """Every run k times in its own cluster leaves the error over clusters as it is."""
+    rng = np.random.default_rng(seed)
+    time, event = rng.integers(1, 15, size=12), rng.random(12) < 0.7
+    cluster = np.arange(12) // 2
+    once = kaplan_meier(time, event, cluster=cluster)
+    more = kaplan_meier(np.repeat(time, k), np.repeat(event, k), cluster=np.repeat(cluster, k))
+    assert_allclose(more.std_error, once.std_error, rtol=1e-9, atol=1e-12)
+    assert more.sure_time.tolist() == once.sure_time.tolist()
+
+
+def test_one_cluster_has_no_error():
+    """Runs of a single scenario say nothing of other scenarios."""
+    curve = kaplan_meier(TIME, EVENT, cluster=np.zeros(24))
+    assert np.isnan([curve.std_error, curve.low, curve.high]).all()
+    assert (curve.n_clusters, kaplan_meier(TIME, EVENT).n_clusters) == (1, 24)
+    assert quantile(curve, 0.5).low is None
+
+
+def test_limits_over_clusters_are_t_limits():
+    """With 8 tasks of 3 runs the limits are those of t with 7 degrees of freedom, and the median
+    has a lower one as it needs 6 tasks; a quarter needs 13."""
+    curve = kaplan_meier(TIME, EVENT, cluster=TASK)
+    assert (curve.n_runs, curve.n_clusters, len(curve.sure_time)) == (24, 8, 8)
+    at = int(np.searchsorted(curve.time, 9))
+    spread = np.exp(2.364624 * curve.std_error[at] / (0.5 * np.log(2)))
+    assert_allclose([curve.low[at], curve.high[at]], [0.5**spread, 0.5 ** (1 / spread)], rtol=1e-6)
+    assert quantile(curve, 0.5).low is not None
+    assert quantile(curve, 0.25).low is None
+
+
+@pytest.mark.slow
+def test_limits_over_clusters_cover_where_runs_of_a_scenario_resemble():
+    """Of 2,000 suites of 20 scenarios with 5 trials each and hazards of .01 or .3, the limits over
+    scenarios at turn 5 hold the survival of all such scenarios; those over runs do not."""
+    rng, held, n_sets = np.random.default_rng(9), np.zeros(2), 2_000
+    truth = (0.99**5 + 0.7**5) / 2
+    cluster = np.repeat(np.arange(20), 5)
+    for _ in range(n_sets):
+        first = rng.geometric(np.repeat(rng.choice([0.01, 0.3], 20), 5))
+        time, event = np.minimum(first, 30), first <= 30
+        for which, unit in enumerate((cluster, None)):
+            curve = kaplan_meier(time, event, cluster=unit)
+            at = np.searchsorted(curve.time, 5, side="right") - 1
+            held[which] += curve.low[at] <= truth <= curve.high[at]
+    assert held[0] / n_sets == pytest.approx(0.95, abs=0.02)
+    assert held[1] / n_sets < 0.8
 
 
 def test_where_survival_is_zero_there_is_no_error():
