@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from turncurve.analysis.alignment import align_on_event
     from turncurve.analysis.cliff import CliffSettings, cliff
     from turncurve.analysis.drop_report import drop_report
+    from turncurve.analysis.first_error_settings import FirstErrorSettings
+    from turncurve.analysis.first_error_study import first_error_study
     from turncurve.analysis.founding import analyze_run
     from turncurve.analysis.horizon import horizons
     from turncurve.analysis.reliability import reliability
@@ -41,6 +43,7 @@ _HOMES = {
     "CliffSettings": "turncurve.analysis.cliff",
     "Estimate": "turncurve.stats.estimate",
     "Event": "turncurve.model",
+    "FirstErrorSettings": "turncurve.analysis.first_error_settings",
     "ExitType": "turncurve.model",
     "Grade": "turncurve.model",
     "MadeUpSuite": "turncurve.ingest.made_up",
@@ -68,6 +71,7 @@ _HOMES = {
     "build_report": "turncurve.report.document",
     "cliff": "turncurve.analysis.cliff",
     "drop_report": "turncurve.analysis.drop_report",
+    "first_error_study": "turncurve.analysis.first_error_study",
     "horizons": "turncurve.analysis.horizon",
     "import_files": "turncurve.ingest",
     "made_up_suite": "turncurve.ingest.made_up",
@@ -87,6 +91,7 @@ __all__ = [
     "Estimate",
     "Event",
     "ExitType",
+    "FirstErrorSettings",
     "Grade",
     "MadeUpSuite",
     "ReadError",
@@ -110,6 +115,7 @@ __all__ = [
     "build_report",
     "cliff",
     "drop_report",
+    "first_error_study",
     "horizons",
     "import_files",
     "made_up_suite",

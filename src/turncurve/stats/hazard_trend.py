@@ -66,6 +66,8 @@ class _Runs:
     """Turns before the run's first at risk."""
     stratum: IntArray
     cluster: IntArray
+    cell: IntArray
+    """Runs of the same stratum and cluster."""
     weight: FloatArray
     """1 / (runs of the stratum - 1): an event counts once, however large its stratum."""
 
@@ -127,19 +129,15 @@ def hazard_trend(
         what = "a trend within strata: scenarios or other units with two runs alike and an event"
         raise NotEnoughDataError(what, need=FEWEST_CLUSTERS, got=n_clusters)
 
-    def shares(slope: float) -> FloatArray:
-        found = np.bincount(runs.cluster, weights=_shares(runs, x, slope), minlength=n_clusters)
-        return np.asarray(found, dtype=np.float64)
-
     def statistic(slope: float) -> float:
-        found = shares(slope)
+        found = _shares(runs, x, slope)
         error = found.std(ddof=1) * np.sqrt(n_clusters)
         return float(found.sum() / error) if error > 0 else float(np.sign(found.sum())) * np.inf
 
     reach = _STEEPEST / max(float(np.ptp(x[: runs.last.max()])), 1e-12)
-    slope = _root(lambda at: float(shares(at).sum()), -reach, reach)
+    slope = _root(lambda at: float(_shares(runs, x, at).sum()), -reach, reach)
     if slope is None:
-        now = float(shares(0.0).sum())
+        now = float(_shares(runs, x, 0.0).sum())
         if now == 0:
             what = "a trend within strata: events at other turns than runs alike were at risk at"
             raise NotEnoughDataError(what, need=1, got=0)
@@ -180,21 +178,21 @@ def _comparable(
     size = np.bincount(code)
     used = (size > 1)[code] & (np.bincount(code, weights=had) > 0)[code]
     unit = code if cluster is None else np.asarray(cluster)
+    unit = np.unique(unit[used], return_inverse=True)[1].reshape(-1)
+    cell = code[used] * (int(unit.max(initial=0)) + 1) + unit
     return _Runs(
         last=last[used],
         event=had[used],
         first=first[used],
         stratum=np.unique(code[used], return_inverse=True)[1].reshape(-1),
-        cluster=np.unique(unit[used], return_inverse=True)[1].reshape(-1),
+        cluster=unit,
+        cell=np.unique(cell, return_inverse=True)[1].reshape(-1),
         weight=1 / (size[code[used]] - 1),
     ), int((size == 1).sum())
 
 
 def _shares(runs: _Runs, x: FloatArray, slope: float) -> FloatArray:
-    """Each run's share in the sum over pairs, as the run with the event and as the other.
-
-    Half of each pair goes to either; shape (n_runs,).
-    """
+    """Each cluster's share in the sum over pairs; see `_paired`."""
     grows = np.exp(slope * x / 2)
     at_risk, at_risk_x = (_between(values, runs) for values in (grows, x * grows))
     had = runs.event / grows[runs.last - 1]
@@ -283,19 +281,29 @@ def hazards_by_span(
         had = runs.event * ((runs.last > start) & (runs.last <= stop))
         passed = np.minimum(runs.last, stop) - np.maximum(runs.first, start)
         at_risk = np.maximum(passed, 0).astype(np.float64)
-        top = np.bincount(runs.cluster, weights=_paired(runs, had, whole))
-        bottom = np.bincount(runs.cluster, weights=_paired(runs, runs.event, at_risk))
+        top, bottom = _paired(runs, had, whole), _paired(runs, runs.event, at_risk)
         some = bottom.sum() > 0
         found.append(ratio_of_sums(top, bottom, level=level, scale="log") if some else None)
     return tuple(found)
 
 
 def _paired(runs: _Runs, events: FloatArray, at_risk: FloatArray) -> FloatArray:
-    """Each run's share in the weighted sum of events_i at_risk_j over pairs i != j."""
+    """Each cluster's share in the weighted sum of events_i at_risk_j over pairs i != j.
 
-    def others(values: FloatArray) -> FloatArray:
-        whole = np.bincount(runs.stratum, weights=values)[runs.stratum]
-        return np.asarray(whole - values)
+    The shares add up to the sum, and vary as its variance asks: a pair within a cluster is the
+    cluster's own, and a pair of two clusters would go with either of them, so it counts in full
+    with both (the projection of a U statistic); what is then too much is taken from all alike.
 
-    shared = events * others(at_risk) + others(events) * at_risk
-    return np.asarray(runs.weight * shared / 2, dtype=np.float64)
+    References:
+        Hoeffding (1948), Annals of Mathematical Statistics 19:293-325.
+    """
+
+    def halves(group: IntArray) -> FloatArray:
+        """Half of each pair within the groups, to either run; shape (n_runs,)."""
+        others = (np.bincount(group, weights=at_risk)[group] - at_risk) * events
+        others += (np.bincount(group, weights=events)[group] - events) * at_risk
+        return np.asarray(runs.weight * others / 2, dtype=np.float64)
+
+    every, own = halves(runs.stratum), halves(runs.cell)
+    shares = np.bincount(runs.cluster, weights=2 * every - own)
+    return np.asarray(shares + (every.sum() - shares.sum()) / len(shares), dtype=np.float64)
