@@ -23,6 +23,8 @@ TITLE = "first errors"
 NAME = 14
 """Characters of a condition's name in a table."""
 
+_WHOSE = "These: running these scenarios again. Others: other scenarios of the kind."
+
 T = TypeVar("T")
 
 VERDICTS = {
@@ -96,11 +98,12 @@ def _quantiles(name: str, groups: Sequence[GroupFirstErrors]) -> Table:
         title=f"When: first {name}",
         header=(
             *(("condition",) if several else ()),
-            *("runs that had it", "by turn", f"{level}, these scenarios" if wider else level),
-            *((f"{level}, others like them",) if wider else ()),
+            *("had it", "by turn", f"{level}, these" if wider else level),
+            *((f"{level}, others",) if wider else ()),
         ),
         rows=tuple(rows),
         align="<" * several + ">>>" + ">" * wider,
+        notes=(_WHOSE,) if wider else (),
     )
 
 

@@ -20,7 +20,8 @@ FEWEST_CLUSTERS = 5
 """Clusters with something to compare, below which there is no interval."""
 _STEEPEST = 100.0
 """Change of the log hazard over the whole of `along` beyond which no slope is looked for."""
-_HALVINGS = 50
+_MOST_STEPS = 200
+_NEAR = 1e-10
 _STEPS_OUT = 30
 
 
@@ -134,14 +135,12 @@ def hazard_trend(
         error = found.std(ddof=1) * np.sqrt(n_clusters)
         return float(found.sum() / error) if error > 0 else float(np.sign(found.sum())) * np.inf
 
-    reach = _STEEPEST / max(float(np.ptp(x[: runs.last.max()])), 1e-12)
-    slope = _root(lambda at: float(_shares(runs, x, at).sum()), -reach, reach)
-    if slope is None:
-        now = float(_shares(runs, x, 0.0).sum())
-        if now == 0:
-            what = "a trend within strata: events at other turns than runs alike were at risk at"
-            raise NotEnoughDataError(what, need=1, got=0)
-        slope = float(np.copysign(np.inf, now))
+    x = x[: runs.last.max()]
+    reach = _STEEPEST / max(float(np.ptp(x)), 1e-12)
+    if not _shares(runs, x, 0.0).any():
+        what = "a trend within strata: events at other turns than runs alike were at risk at"
+        raise NotEnoughDataError(what, need=1, got=0)
+    slope = _crossing(lambda at: float(_shares(runs, x, at).sum()), 0.0, 0.0, reach)
     t = float(t_quantile(level, n_clusters - 1))
     start = slope if np.isfinite(slope) else 0.0
     low, high = (_crossing(statistic, start, at, reach) for at in (t, -t))
@@ -208,25 +207,38 @@ def _between(values: FloatArray, runs: _Runs) -> FloatArray:
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float | None:
-    """Where a function goes from above 0 to below, by halving; None if it does not."""
-    if not (falling(low) > 0 > falling(high)):
+    """Where a function goes from above 0 to below, by false position; None if it does not.
+
+    References:
+        Dowell & Jarratt (1971), BIT 11:168-174 (the Illinois method).
+    """
+    above, below = falling(low), falling(high)
+    if not (above > 0 > below):
         return None
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if falling(middle) > 0:
-            low = middle
+    kept = 0
+    for _ in range(_MOST_STEPS):
+        middle = (low * below - high * above) / (below - above)
+        if not low < middle < high:
+            middle = (low + high) / 2
+        value = falling(middle)
+        if value == 0 or high - low < _NEAR:
+            return middle
+        if value > 0:
+            low, above = middle, value
+            below, kept = (below / 2 if kept > 0 else below), 1
         else:
-            high = middle
+            high, below = middle, value
+            above, kept = (above / 2 if kept < 0 else above), -1
     return (low + high) / 2
 
 
 def _crossing(
     statistic: Callable[[float], float], start: float, target: float, reach: float
 ) -> float:
-    """Where the statistic, which falls near `start`, first passes the target; infinite if nowhere.
+    """Where a statistic, which falls near `start`, first passes the target; infinite if nowhere.
 
-    Far out it need not fall any more, as few runs are left to weigh; so it is followed from the
-    estimate on.
+    Far out a t need not fall any more, as few runs are left to weigh; so it is followed from the
+    start on.
     """
     upwards = statistic(start) > target
     sign = 1.0 if upwards else -1.0
@@ -273,6 +285,8 @@ def hazards_by_span(
         the ratio is 0 and has no limits.
     """
     runs, _ = _comparable(time, event, stratum, cluster, entry)
+    if not len(runs.last):
+        return (None,) * len(ends)
     stops = np.asarray(ends, dtype=np.int64)
     starts = np.concatenate([[0], stops[:-1]])
     whole = (runs.last - runs.first).astype(np.float64)
