@@ -67,6 +67,21 @@ def test_the_oracles_through_a_table():
     assert "two are needed" in whole.no_tests
 
 
+def test_spans_by_hand():
+    """Turn 1: one error in 24 runs. Turns 3 and 4: four errors in 22 + 21 turns at risk. All spans:
+    20 errors in 227 turns. Turns 9 to 16: 9 of 70 are in error; 17 to 23, of one run, none."""
+    spans = first_error_study(table_of(TIME, EVENT), GRADES).rules[0].hazard.spans
+    assert [(span.start, span.end) for span in spans] == [
+        *((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 23)),
+    ]
+    assert (spans[0].n_events, spans[0].n_turns, spans[0].hazard) == (1, 24, 1 / 24)
+    assert (spans[2].n_events, spans[2].n_turns) == (4, 22 + 21)
+    assert sum(span.n_turns for span in spans) == 227
+    assert sum(span.n_events for span in spans) == 20
+    assert (spans[4].n_values, spans[4].accuracy) == (70, pytest.approx(61 / 70))
+    assert (spans[5].n_values, spans[5].accuracy, spans[5].n_events) == (7, 1, 0)
+
+
 def test_trap_5_as_a_user_meets_it():
     """Two kinds of run with hazards of .01 and .20 that never change: accuracy falls, the pooled
     hazard falls, and the verdict, from within the kinds, is flat. Errors stay once there."""
@@ -141,6 +156,8 @@ def test_bad_ends_compete():
     assert (curve.turn, curve.n_events, curve.n_competing) == ((1, 2, 3), 1, 2)
     assert curve.incidence == pytest.approx((0, 0.25, 0.25))
     assert curve.ends == {"crash": 1, "unknown": 1}
+    erred = table_of([2, 3], [True, False], exit_type=["crash", "crash"])
+    assert first_error_study(erred, GRADES).rules[0].groups[0].incidence.ends == {"crash": 1}
     free = first_error_study(table, GRADES).rules[0].groups[0].times.survival
     assert free.survival == pytest.approx((2 / 3,))
     also = FirstErrorSettings(rules=("failing_grade",), competing=("budget",))

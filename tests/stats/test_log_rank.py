@@ -103,6 +103,9 @@ def test_ratio_by_hand():
     found = hazard_ratio(time, event, [True, True, False, False, False, False])
     assert found.value == pytest.approx((4 / 6 + 3 / 4) / (2 / 6))
     assert (found.n_events, found.n_compared, found.df) == ((2, 1), 1, None)
+    above, below = 4 / 6 + 3 / 4, 2 / 6
+    variance = ((2 * 2 * 4 - 1 * 1 * 6) / 36 + (1 * 1 * 3 - 0) / 16) / (above * below)
+    assert found.std_error == pytest.approx(np.sqrt(variance))
 
 
 def test_ratio_turns_over():

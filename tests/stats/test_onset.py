@@ -48,6 +48,10 @@ def test_missing_values_and_no_alarm():
     assert np.isnan(onset([1] * 8)[1])
     assert onset([1, 0], window=1) == (2, 2)
     assert len(window_onset([], [], [], [], window=5, threshold=0.7)) == 0
+    early = window_onset(
+        [1, 1, 0, 0], [0, 0, 1, 1], [1, 2, 1, 2], [np.nan, 2], window=3, threshold=0.7
+    )
+    assert np.isnan(early).all()
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -95,6 +99,26 @@ def test_chain_without_recovery_or_start():
     for bad in ([1, 1], [], [0]):
         with pytest.raises(NotEnoughDataError, match="turns after one without"):
             two_state(bad, [0] * len(bad), [0] * len(bad))
+
+
+def test_error_of_the_share_is_the_jackknifes():
+    """Units that err often and stay so make start and recovery go together; leaving each of 80 out
+    in turn gives the share's error."""
+    rng = np.random.default_rng(2)
+    often = np.repeat(rng.random(80) < 0.5, 40).reshape(80, 40)
+    state = np.zeros((80, 40))
+    for t in range(1, 40):
+        stays = np.where(often[:, t], 0.9, 0.3)
+        begins = np.where(often[:, t], 0.4, 0.05)
+        state[:, t] = rng.random(80) < np.where(state[:, t - 1] > 0, stays, begins)
+    run = np.repeat(np.arange(80), 40)
+    whole = two_state(state.ravel(), run, run).share
+    without = [
+        two_state(np.delete(state, k, axis=0).ravel(), run[:-40], run[:-40]).share.value
+        for k in range(80)
+    ]
+    jackknife = np.sqrt(79 / 80 * ((without - np.mean(without)) ** 2).sum())
+    assert whole.std_error == pytest.approx(jackknife, rel=0.05)
 
 
 @pytest.mark.slow
