@@ -13,7 +13,7 @@ from turncurve.analysis.first_error_settings import FirstErrorSettings
 from turncurve.analysis.first_error_study import first_error_study
 from turncurve.analysis.settings import Settings
 from turncurve.errors import NotEnoughDataError, UnknownNameError
-from turncurve.report.json import dump, plain
+from turncurve.report.plain import dump, plain
 
 GRADES = FirstErrorSettings(rules=("failing_grade",))
 

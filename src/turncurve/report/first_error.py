@@ -15,8 +15,8 @@ from turncurve.report import sentences
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import ABSENT, amount, counted, interval, span
 from turncurve.report.first_error_facts import first_error_facts
-from turncurve.report.json import plain
 from turncurve.report.layout import visible
+from turncurve.report.plain import plain
 
 SCHEMA_VERSION = "1.0"
 TITLE = "first errors"
