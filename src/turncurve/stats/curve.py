@@ -284,10 +284,26 @@ def _joint_tail(
     column = np.searchsorted(curve.bucket, cells.bucket)
     deviation = np.zeros((len(runs), len(curve.bucket)))
     deviation[row, column] = cells.value - curve.value[column]
-    deviation = deviation[:, usable]
+    smallest = smallest_p_draws(deviation[:, usable], rng=rng, resamples=resamples, tails=tails)
+    return float(np.quantile(smallest, alpha))
+
+
+def smallest_p_draws(
+    deviation: FloatArray, *, rng: np.random.Generator, resamples: int, tails: int = 2
+) -> FloatArray:
+    """The smallest p over several means, drawn where none differs from 0: shape (resamples,).
+
+    Gaussian multipliers on whole units keep the correlation of the means.
+
+    Args:
+        deviation: Each unit's value less the mean; shape (n_units, n_means), 0 where a unit has no
+            value, and no column of nothing but 0.
+        rng: Source of randomness.
+        resamples: Number of draws.
+        tails: 2 for a difference either way, 1 for a mean that is higher.
+    """
     scaled = deviation / np.sqrt((deviation**2).sum(axis=0))
-    factor = np.linalg.qr(scaled, mode="r") if len(runs) > n_used else scaled
+    factor = np.linalg.qr(scaled, mode="r") if len(scaled) > scaled.shape[1] else scaled
     z = rng.standard_normal((resamples, len(factor))) @ factor
     largest = np.abs(z).max(axis=1) if tails == 2 else z.max(axis=1)
-    p = tails * (1 - ndtr(largest))
-    return float(np.quantile(p, alpha))
+    return np.asarray(tails * (1 - ndtr(largest)))

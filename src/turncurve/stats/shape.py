@@ -13,6 +13,7 @@ from turncurve.errors import NotEnoughDataError
 from turncurve.stats.mean import Mean, mean_with_interval
 from turncurve.stats.shape_contrasts import (
     MIN_SIDE,
+    MIN_UNITS,
     Contrasts,
     Form,
     contrasts,
@@ -20,6 +21,8 @@ from turncurve.stats.shape_contrasts import (
     kinks_at,
     lone_turns_at,
     net_of_line,
+    often_followed,
+    places_of,
     same_turns,
     slopes,
     steps_at,
@@ -32,14 +35,11 @@ Verdict: TypeAlias = Literal[
     "flat", "slope", "knee", "cliff", "cliff on a slope", "lone turn", "ambiguous", "underpowered"
 ]
 
-MIN_UNITS = 3
 MIN_TURNS = 2 * MIN_SIDE + 2
 """Fewest turns on which a step can be told from a line."""
 CLOSE = 2.0
 """Two forms whose fit differs by less, in units of BIC, are not told apart."""
 POWER = 0.8
-LEAST_SHARE = 0.2
-"""Share of the units that must have been followed to a place for it to be tested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,12 +146,7 @@ def shape_of(
         raise NotEnoughDataError(
             f"shape_of: units with {MIN_TURNS} turns", need=MIN_UNITS, got=n_units
         )
-    inner = np.arange(MIN_SIDE + 1, n_turns - MIN_SIDE + 2)
-    places: dict[Form, IntArray] = {
-        steps_at: inner,
-        kinks_at: inner[:-1],
-        lone_turns_at: np.arange(1, n_turns + 1),
-    }
+    places = {form: places_of(form, n_turns) for form in (steps_at, kinks_at, lone_turns_at)}
     tests = _Tests(y, places, rng=rng, alpha=alpha, n_flips=n_flips)
     step, kink, lone = (tests.best(form) for form in places)
     whole = slopes(y)
@@ -207,7 +202,7 @@ class _Tests:
         n_flips: int,
     ) -> None:
         self._y, self._rng, self._alpha, self._n_flips = y, rng, alpha, n_flips
-        self._found = {form: _usable(contrasts(y, form, at)) for form, at in places.items()}
+        self._found = {form: _usable(y, form, at) for form, at in places.items()}
         sizes = np.hstack([found.size for found in self._found.values()])
         self.flips = sign_flips(sizes, rng=rng, n_flips=n_flips, alpha=alpha)
         ends = np.cumsum([found.size.shape[1] for found in self._found.values()])
@@ -272,17 +267,11 @@ class _Tests:
         return steady, moving, np.where(weight > 0, weight, np.inf)
 
 
-def _usable(found: Contrasts) -> Contrasts:
-    """The places that enough units were followed to; a few have wild t, which would hide all."""
-    n = (~np.isnan(found.size)).sum(axis=0)
-    usable = n >= max(MIN_UNITS, LEAST_SHARE * len(found.size))
-    if not usable.any():
+def _usable(y: FloatArray, form: Form, positions: IntArray) -> Contrasts:
+    found = often_followed(contrasts(y, form, positions))
+    if not len(found.position):
         raise NotEnoughDataError("shape_of: turns with a value in 3 units", need=MIN_TURNS, got=0)
-    return Contrasts(
-        position=found.position[usable],
-        size=found.size[:, usable],
-        weight=found.weight[:, usable],
-    )
+    return found
 
 
 def _verdict(step: Departure, kink: Departure, lone: Departure, alpha: float) -> Verdict:

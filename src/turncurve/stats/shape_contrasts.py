@@ -17,6 +17,9 @@ position looks like: shape (n_turns, n_positions)."""
 
 MIN_SIDE = 2
 """Fewest turns on either side of a step: one turn alone is a bad turn, not a new level."""
+MIN_UNITS = 3
+LEAST_SHARE = 0.2
+"""Share of the units that must have been followed to a place for it to be looked at."""
 _TOLD_APART = 1e-9
 
 
@@ -33,6 +36,14 @@ def kinks_at(turns: IntArray, positions: IntArray) -> FloatArray:
 def lone_turns_at(turns: IntArray, positions: IntArray) -> FloatArray:
     """1 at a position alone."""
     return np.asarray(turns[:, None] == positions, dtype=np.float64)
+
+
+def places_of(form: Form, n_turns: int) -> IntArray:
+    """Where a form is looked for in curves of so many turns, as turns from 1."""
+    if form is lone_turns_at:
+        return np.arange(1, n_turns + 1)
+    last = n_turns - MIN_SIDE + (1 if form is steps_at else 0)
+    return np.arange(MIN_SIDE + 1, last + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +90,15 @@ def contrasts(values: ArrayLike, form: Form, positions: IntArray) -> Contrasts:
         size[units] = y[np.ix_(units, turns - 1)] @ (own / np.where(norm > 0, norm, np.nan))
         weight[units] = norm
     return Contrasts(position=positions, size=size, weight=weight)
+
+
+def often_followed(found: Contrasts) -> Contrasts:
+    """The places that enough units were followed to; a few have wild sizes, which would win."""
+    n = (~np.isnan(found.size)).sum(axis=0)
+    often = n >= max(MIN_UNITS, LEAST_SHARE * len(found.size))
+    return Contrasts(
+        position=found.position[often], size=found.size[:, often], weight=found.weight[:, often]
+    )
 
 
 def same_turns(values: FloatArray) -> list[tuple[IntArray, IntArray]]:
