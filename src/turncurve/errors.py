@@ -9,6 +9,7 @@
     ├── BrokenPluginError    an installed plugin is broken
     ├── MissingExtraError    an optional dependency is needed and not installed
     ├── NotEnoughDataError   an estimate is undefined for so few observations
+    ├── NotComparableError   two sets of runs have too little in common
     ├── InvariantError       a run, turn or table breaks a rule of the data model
     └── RuleError            a rule file does not say what it should
 
@@ -116,6 +117,19 @@ class NotEnoughDataError(TurncurveError):
     def __init__(self, what: str, *, need: int, got: int) -> None:
         self.need, self.got = need, got
         super().__init__(f"{what} needs at least {need}; got {got}")
+
+
+class NotComparableError(TurncurveError):
+    """Two sets of runs have too little in common for a comparison.
+
+    Args:
+        reason: What was wanted of both and what came.
+        fix: What would work.
+    """
+
+    def __init__(self, reason: str, fix: str) -> None:
+        self.reason, self.fix = reason, fix
+        super().__init__(f"{reason}; {fix}")
 
 
 class InvariantError(TurncurveError, ValueError):

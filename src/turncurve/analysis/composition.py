@@ -196,12 +196,26 @@ def _mean(y: FloatArray, weights: FloatArray) -> FloatArray:
 def _composite(data: _Runs, active: BoolArray) -> FloatArray:
     if data.floor is None:
         return np.full(data.values.shape[1], np.nan)
-    y = data.values.copy()
-    at = np.maximum.accumulate(np.where(~np.isnan(y), np.arange(y.shape[1]), 0), axis=1)
-    carried = np.take_along_axis(y, at, axis=1)
-    y = np.where(~active & data.done[:, None], carried, y)
-    y = np.where(~active & data.failed[:, None], data.floor, y)
+    y = with_ends(data.values, active, data.failed, data.done, floor=data.floor)
     return _mean(y, (~np.isnan(y)).astype(np.float64))
+
+
+def with_ends(
+    values: FloatArray, active: BoolArray, failed: BoolArray, done: BoolArray, *, floor: float
+) -> FloatArray:
+    """Each run's values with where it ended up from there on.
+
+    Args:
+        values: Shape (n_runs, n_buckets), NaN where a run has none.
+        active: Whether a run is still there; same shape.
+        failed: Runs that failed or were cut short, which stand at the floor; shape (n_runs,).
+        done: Runs that succeeded, whose last value is carried on; shape (n_runs,).
+        floor: The worst end of the scale.
+    """
+    at = np.maximum.accumulate(np.where(~np.isnan(values), np.arange(values.shape[1]), 0), axis=1)
+    carried = np.take_along_axis(values, at, axis=1)
+    y = np.where(~active & done[:, None], carried, values)
+    return np.where(~active & failed[:, None], floor, y)
 
 
 def _ends(curve: FloatArray) -> float:

@@ -75,7 +75,7 @@ def cost(table: TurnTable, settings: Settings) -> Cost:
     level = settings.level
     by_run = run_amounts(table, "cost_usd", table.runs.total_cost_usd)
     own = own_runs(table)
-    usd = _with_subagents(table, by_run.value)[own]
+    usd = with_subagents(table, by_run.value)[own]
     known = ~np.isnan(usd)
     if not known.any():
         why = "no file gives a cost, and no price is known for its model"
@@ -107,7 +107,7 @@ def cost(table: TurnTable, settings: Settings) -> Cost:
     )
 
 
-def _with_subagents(table: TurnTable, usd: NDArray[np.float64]) -> NDArray[np.float64]:
+def with_subagents(table: TurnTable, usd: NDArray[np.float64]) -> NDArray[np.float64]:
     """Each run's cost with that of the sub-agents under it; shape (n_runs,)."""
     position = {name: i for i, name in enumerate(table.runs.id.tolist())}
     whole = usd.copy()

@@ -146,7 +146,8 @@ def shape_of(
         raise NotEnoughDataError(
             f"shape_of: units with {MIN_TURNS} turns", need=MIN_UNITS, got=n_units
         )
-    places = {form: places_of(form, n_turns) for form in (steps_at, kinks_at, lone_turns_at)}
+    forms: tuple[Form, ...] = (steps_at, kinks_at, lone_turns_at)
+    places = {form: places_of(form, n_turns) for form in forms}
     tests = _Tests(y, places, rng=rng, alpha=alpha, n_flips=n_flips)
     step, kink, lone = (tests.best(form) for form in places)
     whole = slopes(y)

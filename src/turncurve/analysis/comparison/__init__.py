@@ -1,0 +1,1 @@
+"""Two conditions compared, paired by scenario."""
