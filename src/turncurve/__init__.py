@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from turncurve.analysis.alignment import align_on_event
     from turncurve.analysis.cliff import CliffSettings, cliff
+    from turncurve.analysis.compare import Comparison, compare
+    from turncurve.analysis.comparison.settings import CompareSettings
     from turncurve.analysis.drop_report import drop_report
     from turncurve.analysis.first_error_settings import FirstErrorSettings
     from turncurve.analysis.first_error_study import first_error_study
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CliffSettings": "turncurve.analysis.cliff",
+    "CompareSettings": "turncurve.analysis.comparison.settings",
+    "Comparison": "turncurve.analysis.compare",
     "Estimate": "turncurve.stats.estimate",
     "Event": "turncurve.model",
     "FirstErrorSettings": "turncurve.analysis.first_error_settings",
@@ -70,6 +74,7 @@ _HOMES = {
     "analyze_run": "turncurve.analysis.founding",
     "build_report": "turncurve.report.document",
     "cliff": "turncurve.analysis.cliff",
+    "compare": "turncurve.analysis.compare",
     "drop_report": "turncurve.analysis.drop_report",
     "first_error_study": "turncurve.analysis.first_error_study",
     "horizons": "turncurve.analysis.horizon",
@@ -88,6 +93,8 @@ __all__ = [
     "RECIPES",
     "SIGNALS",
     "CliffSettings",
+    "CompareSettings",
+    "Comparison",
     "Estimate",
     "Event",
     "ExitType",
@@ -114,6 +121,7 @@ __all__ = [
     "analyze_run",
     "build_report",
     "cliff",
+    "compare",
     "drop_report",
     "first_error_study",
     "horizons",

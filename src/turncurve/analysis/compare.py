@@ -19,7 +19,7 @@ from turncurve.analysis.comparison.verdict import Judged, judged
 from turncurve.analysis.comparison.who_is_left import WhoIsLeft, who_is_left
 from turncurve.analysis.quality import QualitySignal, default_threshold, pick_quality, scale_of
 from turncurve.analysis.settings import Settings
-from turncurve.errors import UnknownNameError
+from turncurve.errors import NotComparableError, UnknownNameError
 from turncurve.table import TurnTable
 from turncurve.table.concat import concat
 
@@ -119,9 +119,9 @@ def compare(
         names: What to call the two; None for the conditions' own names, where they differ.
 
     Raises:
-        NotComparableError: Fewer than 5 scenarios in common, or a side holds several conditions.
+        NotComparableError: Fewer than 5 scenarios in common, a side holds several conditions, or a
+            margin is stated for a signal without a good direction.
         UnknownNameError: There is no such signal or rule in one of them.
-        ValueError: A margin is stated for a signal without a good direction.
         InvariantError: Trials are to be paired and a scenario has one twice.
     """
     called = names or _names(a, b)
@@ -173,9 +173,9 @@ def _parts(
 ) -> _Parts:
     better = _better(pairs, signal)
     if settings.margin is not None and better is None:
-        raise ValueError(
-            f"margin: {signal} is neither good nor bad when it is high, so nothing is worse; "
-            "choose another signal"
+        raise NotComparableError(
+            f"{signal} is neither good nor bad when it is high, so no margin says what is worse",
+            "choose another signal, or leave the margin out",
         )
     cells = pairs.cells(signal, bucket)
     last_turn = max(int(side.table.turn.max()) for side in (pairs.a, pairs.b))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.over_runs import mean_over_runs, ratio_over_runs
-from turncurve.analysis.own_runs import own_runs
+from turncurve.analysis.own_runs import own_runs, root_of
 from turncurve.analysis.run_amounts import RunAmounts, run_amounts
 from turncurve.analysis.settings import Settings
 from turncurve.stats.estimate import Estimate, absent
@@ -107,17 +107,12 @@ def cost(table: TurnTable, settings: Settings) -> Cost:
     )
 
 
-def with_subagents(table: TurnTable, usd: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each run's cost with that of the sub-agents under it; shape (n_runs,)."""
-    position = {name: i for i, name in enumerate(table.runs.id.tolist())}
-    whole = usd.copy()
-    for run in np.flatnonzero(~own_runs(table)):
-        top, seen = int(run), {int(run)}
-        while (parent := position.get(table.runs.parent[top])) is not None and parent not in seen:
-            top = parent
-            seen.add(top)
-        if not np.isnan(usd[run]):
-            whole[top] = usd[run] + np.nan_to_num(whole[top])
+def with_subagents(table: TurnTable, amount: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each run's amount with that of the sub-agents under it; shape (n_runs,)."""
+    whole = amount.copy()
+    for run, top in enumerate(root_of(table).tolist()):
+        if top != run and not np.isnan(amount[run]):
+            whole[top] = amount[run] + np.nan_to_num(whole[top])
     return whole
 
 

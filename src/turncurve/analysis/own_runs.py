@@ -21,6 +21,19 @@ def own_runs(table: TurnTable) -> NDArray[np.bool_]:
     return np.array([parent not in known for parent in table.runs.parent], dtype=np.bool_)
 
 
+def root_of(table: TurnTable) -> NDArray[np.int64]:
+    """Position of the run that each run was started for, in the end; its own for an agent's run."""
+    position = {name: i for i, name in enumerate(table.runs.id.tolist())}
+    roots = np.arange(table.n_runs)
+    for run in np.flatnonzero(~own_runs(table)).tolist():
+        top, seen = run, {run}
+        while (parent := position.get(table.runs.parent[top])) is not None and parent not in seen:
+            top = parent
+            seen.add(top)
+        roots[run] = top
+    return roots
+
+
 def repeats_scenarios(table: TurnTable, runs: NDArray[np.bool_]) -> bool:
     """Whether some scenario stands behind more than one of these runs."""
     named = [scenario for scenario in table.runs.scenario[runs] if scenario is not None]

@@ -41,6 +41,9 @@ COMMANDS = {
     "power": Command(
         "turncurve.cli.power:power", "How many runs are needed to see an effect, and their price."
     ),
+    "compare": Command(
+        "turncurve.cli.compare:compare", "What changed between two conditions, and at which turns."
+    ),
     "reliability": Command(
         "turncurve.cli.reliability:reliability",
         "How often all of k trials succeed: pass^k and pass@k.",

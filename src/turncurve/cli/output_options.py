@@ -41,8 +41,22 @@ class ReportOutputs(Outputs):
         return _targets(self, _WITH_PAGE)
 
 
-def _targets(outputs: Outputs, forms: dict[str, str]) -> list[tuple[str, str]]:
-    named = [("json", outputs.json), ("markdown", outputs.markdown)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageOutputs(Outputs):
+    """Where a result goes that has a page too."""
+
+    html: str | None
+
+    def targets(self) -> list[tuple[str, str]]:
+        if self.html is None:
+            return _targets(self, _WITH_PAGE)
+        return _targets(self, _WITH_PAGE, ("html", self.html))
+
+
+def _targets(
+    outputs: Outputs, forms: dict[str, str], *more: tuple[str, str]
+) -> list[tuple[str, str]]:
+    named = [("json", outputs.json), ("markdown", outputs.markdown), *more]
     pairs = [(form, target) for form, target in named if target is not None]
     pairs += [(_form(file, forms), file) for file in outputs.files]
     at: dict[str, str] = {}
@@ -91,6 +105,13 @@ def result_options(command: F) -> F:
     """Add the options that say where a result goes; the command gets them as `outputs`."""
     add = in_order(*_options("the result", ".json, .md, .txt"))
     return add(bundled(command, "outputs", Outputs))
+
+
+def page_options(command: F) -> F:
+    """As `result_options`, with a page; the command gets them as `outputs`."""
+    page = click.option("--html", metavar="FILE|-", help="Write one HTML page.")
+    add = in_order(*_options("the result", ".html, .json, .md, .txt"), page)
+    return add(bundled(command, "outputs", PageOutputs))
 
 
 def _options(what: str, endings: str) -> tuple[Callable[[F], F], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -55,11 +55,14 @@ def write_result(
     blocks: Sequence[Block],
     *,
     quiet: bool,
+    page: Callable[[], str] | None = None,
 ) -> None:
-    """Write a result to each target, in its form."""
+    """Write a result to each target, in its form; `page` makes the HTML, where there is any."""
     for form, target in targets:
         if form == "json":
             write_text(target, dump(document))
+        elif form == "html" and page is not None:
+            write_text(target, page())
         elif form == "markdown":
             write_text(target, as_markdown(title, blocks))
         else:

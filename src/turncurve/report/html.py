@@ -7,14 +7,12 @@ plain files in `page/`; here they are put together and every piece of data is es
 from __future__ import annotations
 
 import base64
-import hashlib
 import html
 import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, TypeAlias
@@ -25,6 +23,7 @@ from numpy.typing import NDArray
 from turncurve.model import Run
 from turncurve.report.details import Details
 from turncurve.report.page_data import page_document
+from turncurve.report.page_parts import page_part, page_policy, typeset
 from turncurve.report.transcript import DEFAULT_CAP, capture, transcript_json
 
 Texts: TypeAlias = Iterable[Run] | Callable[[Sequence[int]], Iterable[Run]]
@@ -62,11 +61,8 @@ STYLES = ("base", "charts", "sheet", "print")
 
 _CAPS = (DEFAULT_CAP, 8_000, 4_000, 2_000, 1_000, 500, 250)
 _LONG_HEADLINE = 90
-_JOINER = "\u2060"
 _SMALLEST_SHARE = 12_000
 """Bytes below which a run's transcript is not worth its place on a crowded page."""
-
-_PAGE = files("turncurve.report").joinpath("page")
 
 
 def write_html(
@@ -171,41 +167,26 @@ def _fitting_values(details: Details | None, most: int) -> tuple[Details | None,
 def _front(
     document: Mapping[str, Any], details: Details | None, *, has_text: bool, values: list[str]
 ) -> Iterator[str]:
-    app = "\n".join(_read(f"js/{name}.js") for name in SCRIPTS)
-    scripts = (_read("vendor/plot.min.js"), f'(() => {{\n"use strict";\n{app}\n}})();\n')
+    app = "\n".join(page_part(f"js/{name}.js") for name in SCRIPTS)
+    scripts = (page_part("vendor/plot.min.js"), f'(() => {{\n"use strict";\n{app}\n}})();\n')
     headline = str(document.get("headline") or "Report on agent runs")
-    rest = _typeset(" ".join(map(str, document.get("headline_details") or ())))
+    rest = typeset(" ".join(map(str, document.get("headline_details") or ())))
     slots = {
-        "policy": html.escape(_policy(scripts)),
+        "policy": html.escape(page_policy(scripts)),
         "title": html.escape(f"turncurve: {headline}"),
         "size": ' class="long"' if len(headline) > _LONG_HEADLINE else "",
-        "headline": html.escape(_typeset(headline)),
+        "headline": html.escape(typeset(headline)),
         "standfirst": f'<p class="standfirst">{html.escape(rest)}</p>' if rest else "",
-        "styles": "\n".join(_read(f"css/{name}.css") for name in STYLES),
+        "styles": "\n".join(page_part(f"css/{name}.css") for name in STYLES),
         "version": html.escape(str(document.get("turncurve_version") or "")),
     }
-    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _read("template.html"))):
+    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", page_part("template.html"))):
         yield slots[piece] if number % 2 else piece
     yield _block("report", page_document(document))
     yield _block("details", _details_document(details, has_text=has_text))
     for script in scripts:
         yield f"<script>{script}</script>\n"
     yield from values
-
-
-def _typeset(words: str) -> str:
-    """Words with a true minus, and an unbreakable dash in ranges of numbers."""
-    ranges = re.sub(r"(?<=\d)-(?=\d)", f"{_JOINER}\N{EN DASH}{_JOINER}", words)
-    return re.sub(r"(?<![\w-])-(?=[\d.])", "\N{MINUS SIGN}", ranges)
-
-
-def _policy(scripts: Iterable[str]) -> str:
-    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
-    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
-    )
 
 
 def _details_document(details: Details | None, *, has_text: bool) -> dict[str, Any]:
@@ -296,7 +277,3 @@ def _bytes(text: str) -> bytes:
 
 def _n_turns(document: Mapping[str, Any]) -> int:
     return int((document.get("summary") or {}).get("n_turns") or 0)
-
-
-def _read(name: str) -> str:
-    return _PAGE.joinpath(name).read_text(encoding="utf-8")

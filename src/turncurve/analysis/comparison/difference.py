@@ -16,33 +16,17 @@ from turncurve.analysis.comparison.margin import (
     noninferiority,
 )
 from turncurve.analysis.comparison.pairs import Cells
-from turncurve.analysis.comparison.settings import CompareSettings, PairBy
-from turncurve.errors import NotEnoughDataError
+from turncurve.analysis.comparison.settings import CompareSettings
+from turncurve.analysis.comparison.suite_error import SuiteError, suite_error
 from turncurve.stats.estimate import Estimate, absent, none_if_nan
 from turncurve.stats.mean import mean_with_interval
 from turncurve.stats.paired_curve import MIN_PAIRS, PairedCurve, paired_curve
-from turncurve.stats.paired_step import paired_step
-from turncurve.stats.suite_difference import suite_difference
 
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 AGREE = "the pairs do not differ from one another, which gives no interval"
 _AREA = "Mean over turns of the difference b - a, over other scenarios of the kind."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteError:
-    """Would running these scenarios again agree? Units are trials."""
-
-    value: float
-    std_error: float
-    df: float | None
-    low: float | None
-    high: float | None
-    n_scenarios: int
-    n_trials_a: int
-    n_trials_b: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +251,7 @@ def _points(
             for x in (a, b)
         )
         suite, no_suite = (
-            _suite(cells.a[:, :, i], cells.b[:, :, i], cells.by, settings.level)
+            suite_error(cells.a[:, :, i], cells.b[:, :, i], cells.by, settings.level)
             if enough
             else (None, _few(curve.n[i]))
         )
@@ -314,33 +298,7 @@ def _suite_over_turns(
         return None, f"at no turn have {MIN_PAIRS} scenarios a value in both"
     # The mean of a run that has a gap is NaN, and the run is left out.
     a, b = (values[:, :, buckets].mean(axis=2) for values in (cells.a, cells.b))
-    return _suite(a, b, cells.by, settings.level)
-
-
-def _suite(
-    a: FloatArray, b: FloatArray, by: PairBy, level: float
-) -> tuple[SuiteError | None, str | None]:
-    """The error of running the suites again, from one value a run; shapes (R, S)."""
-    if by == "trial":
-        if (np.isnan(a) | np.isnan(b)).all():
-            return None, "no run has a value at every turn on both sides"
-        found = paired_step(a, b, level=level).suite
-        if found.std_error is None:
-            return None, "one trial: whether running the suites again would agree is not estimable"
-        return SuiteError(
-            value=found.delta, std_error=found.std_error, df=found.df, low=found.low,
-            high=found.high, n_scenarios=int((~np.isnan(a) & ~np.isnan(b)).any(axis=0).sum()),
-            n_trials_a=found.n, n_trials_b=found.n,
-        ), None  # fmt: skip
-    paired = ~np.isnan(a).all(axis=0) & ~np.isnan(b).all(axis=0)
-    try:
-        suite = suite_difference(a[:, paired], b[:, paired], level=level)
-    except NotEnoughDataError as problem:
-        return None, str(problem).removeprefix("suite_difference: ")
-    return SuiteError(
-        value=suite.value, std_error=suite.std_error, df=suite.df, low=suite.low, high=suite.high,
-        n_scenarios=suite.n_scenarios, n_trials_a=suite.n_trials_a, n_trials_b=suite.n_trials_b,
-    ), None  # fmt: skip
+    return suite_error(a, b, cells.by, settings.level)
 
 
 def _margin(
