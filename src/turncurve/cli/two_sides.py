@@ -72,6 +72,10 @@ def _both(
     rest = [name for name in known if name not in chosen]
     if chosen != (None, None) and len(known) == 2 and len(rest) == 1:
         return (chosen[0] or rest[0], chosen[1] or rest[0])
+    if not known:
+        raise click.UsageError(
+            f"the runs name no {by}: give two paths, or --condition-from folder, or another --by"
+        )
     raise click.UsageError(
         f"one path has {len(known):,} values of {by}, so name both sides: --a NAME --b NAME, or "
         f"give two paths; there are: {_listed(known)}"

@@ -19,6 +19,8 @@ SCHEMA_VERSION = "1.0"
 TITLE = "two conditions compared"
 SHOWN = 60
 """Turns, or buckets, in the table; JSON has them all."""
+WIDE = 10.0
+"""Differences from here on are shown with fewer digits."""
 MOST_NAMES = 1_000
 """Names of scenarios of one side alone in JSON."""
 
@@ -63,6 +65,8 @@ def by_turn_table(difference: Difference) -> Table:
     level = f"{100 * difference.level:g} %"
     shown = difference.points[:SHOWN]
     with_margin = difference.noninferiority is not None
+    largest = max((abs(p.band_high or 0.0) for p in shown), default=0.0)
+    digits = 2 if with_margin or largest >= WIDE else 3
     notes = [
         f"Alone: {level} interval of that turn by itself. Band: holds at all turns and for the "
         f"mean over turns together, {difference.n_tested:,} in the family"
@@ -84,20 +88,20 @@ def by_turn_table(difference: Difference) -> Table:
     return Table(
         title="Difference by turn",
         header=("turn", "A", "B", "B - A", "alone", "band", "pairs", *(["margin"] * with_margin)),
-        rows=tuple(_row(point, with_margin=with_margin) for point in shown),
+        rows=tuple(_row(point, digits, with_margin=with_margin) for point in shown),
         align=">>>>>>>" + "<" * with_margin,
         notes=tuple(notes),
     )
 
 
-def _row(point: DifferencePoint, *, with_margin: bool) -> tuple[str, ...]:
+def _row(point: DifferencePoint, digits: int, *, with_margin: bool) -> tuple[str, ...]:
     return (
         span(point.start, point.end),
         amount(point.a, digits=2),
         amount(point.b, digits=2),
         signed(point.difference),
-        interval(point.low, point.high, digits=2),
-        interval(point.band_low, point.band_high, digits=2),
+        interval(point.low, point.high, digits=digits),
+        interval(point.band_low, point.band_high, digits=digits),
         f"{point.n_pairs:,}",
         *([point.margin or ABSENT] if with_margin else []),
     )
@@ -119,11 +123,15 @@ def amounts_table(result: Comparison) -> Table:
 def _amount_row(one: Amount) -> tuple[str, ...]:
     return (
         one.name,
-        amount(one.a.value, one.unit),
-        amount(one.b.value, one.unit),
+        _figure(one, one.a.value),
+        _figure(one, one.b.value),
         words.change_words(one),
         f"{one.change.n_clusters:,}",
     )
+
+
+def _figure(one: Amount, value: float | None) -> str:
+    return amount(value, one.unit, digits=1 if one.unit == "turns" else 3)
 
 
 def signals_table(result: Comparison) -> Table:
@@ -153,7 +161,7 @@ def signal_row(one: SignalMove) -> tuple[str, ...]:
         one.signal,
         ABSENT if one.turn is None else f"{one.turn:,}",
         signed(one.difference) if one.moved else ABSENT,
-        interval(one.low, one.high) if one.moved else ABSENT,
+        words.change_interval(one.low, one.high) if one.moved else ABSENT,
         one.way or "not seen",
         q_words(one.q),
     )

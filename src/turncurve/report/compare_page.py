@@ -112,19 +112,27 @@ def _sections(result: Comparison) -> Iterator[str]:
         yield _section(
             "over",
             "Over turns, B less A",
-            _facts(words.over_turns(result)),
-            _half(running, "Runs that get to each turn", result),
+            _beside(
+                _facts(words.over_turns(result)),
+                _half(running, "Runs that get to each turn", result),
+            ),
         )
     if result.places is not None:
         yield _section("place", "Cliff or knee", _facts(words.places(result)))
     yield _section("signals", "Which signal moved first", _table(signals_table(result)))
     yield _section("whole", "Runs as a whole", _table(amounts_table(result)))
     free = _half(error_free(result), "Runs without an error, by turn", result)
-    yield _section("error", "First error", _facts(words.first_error(result)), free)
+    yield _section("error", "First error", _beside(_facts(words.first_error(result)), free))
     if difference is not None:
-        yield _section("turns", "Every turn", _table(by_turn_table(difference)))
+        numbers = _table(by_turn_table(difference))
+        opened = f"<details><summary>Show the numbers</summary>{numbers}</details>"
+        yield _section("turns", "Every turn", opened)
     yield _section("compared", "What was compared", _facts(words.compared(result)))
     yield _section("limits", "Limits", _facts(words.limits(result)))
+
+
+def _beside(facts: str, figure: str) -> str:
+    return f'<div class="columns">{facts}{figure}</div>' if figure else facts
 
 
 def _section(name: str, title: str, *parts: str) -> str:

@@ -31,11 +31,31 @@ def headline(result: Comparison) -> str:
     opening = {
         "worse": f"{b} is worse than {a}",
         "better": f"{b} is better than {a}",
-        "mixed": f"{b} is worse than {a} at some turns and better at others",
+        "mixed": f"{b} is both worse and better than {a}:",
         "different": f"{b} differs from {a}",
     }.get(verdict, f"No difference between {b} and {a} is seen")
-    why = f": {result.judged.why}" if verdict != "no difference seen" else ""
-    return f"{opening}{why}. {_over_turns(result, difference)}{_moved(result)}"
+    return (
+        f"{opening}{_where(result, difference)}. {_over_turns(result, difference)}{_moved(result)}"
+    )
+
+
+def _where(result: Comparison, difference: Difference) -> str:
+    """Where the verdict is sure: ` at 6 of 30 turns, first at turn 15, and over all turns`."""
+    found = result.judged
+    n = sum(point.difference is not None for point in difference.points)
+    what = "turns" if difference.bucket == 1 else "buckets of turns"
+    parts = [
+        f"{f'{way} ' if found.verdict == 'mixed' else ''}at {len(turns):,} of {n:,} {what}, first "
+        f"at turn {turns[0]:,}"
+        for way, turns in (
+            ("worse", found.worse_at), ("better", found.better_at), ("", found.different_at)
+        )
+        if turns
+    ]  # fmt: skip
+    if found.over_turns is not None:
+        way = f"{found.over_turns} " if found.verdict == "mixed" else ""
+        parts.append(f"{way}in the mean over turns 1 to {difference.horizon:,}")
+    return f" {', and '.join(parts)}" if parts else ""
 
 
 def _over_turns(result: Comparison, difference: Difference) -> str:
@@ -70,7 +90,7 @@ def _moved(result: Comparison) -> str:
     moved = "stays" if size == 0 else f"comes {way}"
     return (
         f" Its {places.what} {moved}: turn {places.b.turn:,}, was {places.a.turn:,}; moved by "
-        f"{size:+d} {limits}."
+        f"{size:+d} {limits}{'' if places.moved.low is not None else ' (no interval)'}."
     )
 
 
@@ -170,7 +190,7 @@ def places(result: Comparison) -> Iterator[tuple[str, str]]:
         yield "moved", f"{moved.reason}."
     else:
         limits = interval(moved.low, moved.high, digits=0)
-        why = f" ({moved.warnings[0]})" if moved.low is None else ""
+        why = f" ({moved.warnings[0]})" if moved.warnings else ""
         yield (
             "moved",
             f"{moved.value:+.0f} {limits} turns{why}, the interval being that of the movement "
@@ -221,6 +241,13 @@ def limits(result: Comparison) -> Iterator[tuple[str, str]]:
     for note in result.notes:
         yield "note", f"{note}."
     yield "cause", "that B differs does not say what in B does it, unless nothing else was changed."
+
+
+def change_interval(low: float | None, high: float | None) -> str:
+    """The limits of a change, each with its sign and two digits: a scale may be small."""
+    if low is None or high is None:
+        return interval(low, high)
+    return f"[{signed(low)}, {signed(high)}]"
 
 
 def change_words(one: Amount) -> str:

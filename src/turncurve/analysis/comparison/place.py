@@ -12,7 +12,7 @@ from turncurve.analysis.comparison.settings import CompareSettings
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.bootstrap import MIN_UNITS
 from turncurve.stats.estimate import Estimate, absent
-from turncurve.stats.moved_place import moved_place
+from turncurve.stats.moved_place import Movement, moved_place
 from turncurve.stats.shape import MIN_TURNS, Shape, Verdict, shape_of
 from turncurve.stats.shape_contrasts import Form, kinks_at, steps_at
 
@@ -116,13 +116,19 @@ def place_change(
             method="percentile bootstrap of the difference, whole scenarios with both curves",
             n_clusters=found.n_units,
             assumptions=(f"both curves have a {what}",),
-            warnings=()
-            if found.low is not None
-            else (f"with fewer than {MIN_UNITS} scenarios there is no interval by resampling",),
+            warnings=_warnings(found),
             seed=settings.seed,
             n_resamples=found.n_resamples,
         ),
     )
+
+
+def _warnings(found: Movement) -> tuple[str, ...]:
+    if found.low is None:
+        return (f"with fewer than {MIN_UNITS} scenarios there is no interval by resampling",)
+    if found.low == found.high:
+        return ("the same in the middle of all resamples: turns are whole, so it may be one off",)
+    return ()
 
 
 def _shape(values: FloatArray, settings: CompareSettings) -> tuple[Shape | None, str]:
