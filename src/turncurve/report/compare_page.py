@@ -42,13 +42,13 @@ def compare_page(result: Comparison) -> str:
     parts = "\n".join(page_part(f"js/{name}.js") for name in ("dom", "theme"))
     ready = 'document.documentElement.dataset.ready = "true";'
     script = f'(() => {{\n"use strict";\n{parts}\nstartTheme();\n{ready}\n}})();\n'
-    first, _, rest = words.headline(result).partition(". ")
+    first, rest = words.headline_parts(result)
     slots = {
         "policy": escape(page_policy([script])),
         "title": escape(f"turncurve: {visible(first)}"),
         "styles": "\n".join(page_part(f"css/{name}.css") for name in _STYLES),
         "version": escape(__version__),
-        "masthead": _masthead(result, first.rstrip("."), rest),
+        "masthead": _masthead(result, first, rest),
         "main": "\n".join(_sections(result)),
         "script": script,
     }
@@ -72,7 +72,7 @@ def _masthead(result: Comparison, first: str, rest: str) -> str:
     )
     return (
         f'<p class="verdict{_TONES.get(verdict, "")}">{escape(verdict)}</p>\n'
-        f"<h1{size}>{_text(first)}.</h1>\n{more}\n"
+        f"<h1{size}>{_text(first)}</h1>\n{more}\n"
         + (f'<dl class="figures">{figures}</dl>' if figures else "")
     )
 

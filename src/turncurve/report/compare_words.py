@@ -23,20 +23,24 @@ def name_of(side: SideSummary) -> str:
 
 
 def headline(result: Comparison) -> str:
-    """The verdict in a sentence, and how far a cliff or knee moved."""
+    """The verdict in a sentence, the difference over turns, and how far a cliff or knee moved."""
+    return " ".join(headline_parts(result)).rstrip()
+
+
+def headline_parts(result: Comparison) -> tuple[str, str]:
+    """The verdict in a sentence, and the sentences after it."""
     a, b = name_of(result.a), name_of(result.b)
     verdict, difference = result.judged.verdict, result.difference
     if difference is None or verdict in ("not comparable", "too few"):
-        return f"{b} cannot be compared with {a} turn by turn: {result.judged.why}."
+        return f"{b} cannot be compared with {a} turn by turn: {result.judged.why}.", ""
     opening = {
         "worse": f"{b} is worse than {a}",
         "better": f"{b} is better than {a}",
         "mixed": f"{b} is both worse and better than {a}:",
         "different": f"{b} differs from {a}",
     }.get(verdict, f"No difference between {b} and {a} is seen")
-    return (
-        f"{opening}{_where(result, difference)}. {_over_turns(result, difference)}{_moved(result)}"
-    )
+    rest = f"{_over_turns(result, difference)}{_moved(result)}"
+    return f"{opening}{_where(result, difference)}.", rest
 
 
 def _where(result: Comparison, difference: Difference) -> str:
