@@ -136,8 +136,8 @@ def _draws(deviation: FloatArray, rng: np.random.Generator, resamples: int) -> F
     some = deviation.any(axis=1)
     if deviation.shape[1] == 0 or some.sum() < MIN_UNITS_FOR_CORRELATION:
         return None
-    # So that the differences the other way round have the same draws.
-    facing = deviation * np.sign(deviation[deviation != 0][0])
+    # So that the differences the other way round have the same draws; + 0 makes 0 of -0.
+    facing = deviation * np.sign(deviation[deviation != 0][0]) + 0.0
     return np.sort(smallest_p_draws(facing[some], rng=rng, resamples=resamples))
 
 
