@@ -15,6 +15,7 @@ from turncurve.analysis.comparison.settings import CompareSettings
 from turncurve.stats.estimate import none_if_nan
 from turncurve.stats.false_discovery import benjamini_hochberg
 from turncurve.stats.paired_curve import MIN_PAIRS, PairedCurve, paired_curve
+from turncurve.table import SignalInfo
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Way: TypeAlias = Literal["worse", "better", "higher", "lower"]
@@ -154,7 +155,7 @@ def _place(curve: PairedCurve, allowed: float | None) -> int | None:
 def _move(
     pairs: Pairs, name: str, curve: PairedCurve, bucket: int, at: int | None, *, moved: bool
 ) -> SignalMove:
-    info = pairs.a.table.info.get(name) or pairs.b.table.info[name]
+    info = pairs.a.table.info.get(name) or SignalInfo(name=name, title=name)
     known = SignalMove(
         signal=name,
         title=info.title,
