@@ -517,3 +517,57 @@ def test_false_alarms() -> None:
         a, b = (scores(2 * seed + side, shape=(2, 16, 8), levels=seed) for side in (1000, 1001))
         said.append(compare(suite_table(a), suite_table(b), few).judged.verdict)
     assert 1 - said.count("no difference seen") / 200 < 0.05 + 3 * 0.0154
+
+
+def with_gaps(seed: int, n: int = 40) -> np.ndarray:
+    """Scenarios of two runs; in half of them no run gets past turn 6 of 12."""
+    values = scores(seed, shape=(2, n, 12))
+    values[:, ::2, 6:] = np.nan
+    return values
+
+
+def jackknife(values: np.ndarray) -> float:
+    """A standard error from leaving scenarios out one at a time."""
+    n = len(values)
+    return float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum()))
+
+
+def test_errors_over_turns_hold_where_pairs_are_missing() -> None:
+    """The errors of the mean over turns, and of active less balanced, are those of a jackknife.
+
+    Up to terms of 1 / 20, the number of scenarios that last.
+    """
+    a, b = scores(1, shape=(2, 40, 12)), with_gaps(2)
+    b += np.random.default_rng(5).normal(0, 0.4, (1, 40, 1))
+    found = compare(suite_table(a), suite_table(b), replace(QUICK, horizon=12))
+    d = np.full((40, 12), np.nan)
+    d[:, :6] = (b - a)[:, :, :6].mean(axis=0)
+    d[1::2] = (b - a)[:, 1::2].mean(axis=0)
+    keep = [np.arange(40) != i for i in range(40)]
+    active = np.array([np.nanmean(d[k], axis=0).mean() for k in keep])
+    lasting = np.array([d[k & (np.arange(40) % 2 == 1)].mean() for k in keep])
+    area, apart = found.difference.area, found.who_is_left.apart
+    assert area.value == pytest.approx(np.nanmean(d, axis=0).mean())
+    assert area.std_error == pytest.approx(jackknife(active), rel=0.05)
+    assert apart.value == pytest.approx(np.nanmean(d, axis=0).mean() - d[1::2].mean())
+    assert apart.std_error == pytest.approx(jackknife(active - lasting), rel=0.05)
+
+
+def test_by_trial_a_run_without_its_pair_is_no_pair() -> None:
+    """At a turn that one run of a pair does not reach, the other counts for nothing."""
+    a, b = scores(1, shape=(2, 8, 5)), scores(2, shape=(2, 8, 5))
+    b[0, :, 3:] = np.nan
+    found = compare(suite_table(a), suite_table(b), replace(QUICK, pair_by="trial")).difference
+    assert found.points[4].difference == pytest.approx((b - a)[1, :, 4].mean())
+    assert found.points[4].a == pytest.approx(a[1, :, 4].mean())
+    assert found.points[2].difference == pytest.approx((b - a)[:, :, 2].mean())
+
+
+def test_a_movement_in_buckets_is_in_turns() -> None:
+    """With buckets of two turns, a cliff at turn 9 and one at turn 25 are 16 turns apart."""
+    a, b = (suite_table(scores(s, at=at, shape=(2, 20, 40))) for s, at in ((1, 9), (2, 25)))
+    places = compare(a, b, replace(QUICK, bucket=2)).places
+    assert (places.a.turn, places.b.turn) == (9, 25)
+    assert places.moved.value == 16
+    assert places.moved.low <= 16 <= places.moved.high
+    assert places.moved.low > 10

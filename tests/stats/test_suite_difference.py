@@ -41,6 +41,8 @@ def test_only_scenarios_that_all_trials_have() -> None:
     found = suite_difference(a, b)
     assert (found.n_scenarios, found.n_trials_a, found.n_trials_b) == (7, 3, 2)
     assert (found.value, found.std_error, found.low) == (1, 0, None)
+    b[1, 5] = np.nan
+    assert suite_difference(a, b).n_scenarios == 6
 
 
 def test_one_trial_is_not_enough() -> None:

@@ -33,6 +33,7 @@ class WhoIsLeft:
         balanced: Over runs that get to the horizon, in scenarios that have some on both sides.
         composite: Over all runs: those that failed or were cut short stand at the floor of the
             scale from there on, those that succeeded keep their last value.
+        apart: Active less balanced.
         reach: Share of runs that get to the horizon, b - a.
         verdict: "composition" where active and balanced differ by more than two standard errors of
             their difference.
@@ -42,6 +43,7 @@ class WhoIsLeft:
     active: Estimate
     balanced: Estimate
     composite: Estimate
+    apart: Estimate
     reach: Estimate
     verdict: Verdict
     why: str
@@ -67,11 +69,13 @@ def who_is_left(
     )
     active, balanced = (_by_scenario(each, horizon) for each in (cells, lasting))
     reach = np.subtract(*(share[:, horizon - 1] for share in cells.reach()[::-1]))
-    verdict, why = _verdict(active, balanced, cells, horizon)
+    apart = _apart(active, balanced, level)
+    verdict, why = _verdict(active, balanced, apart, cells, horizon)
     return WhoIsLeft(
         active=_mean("over whatever is still running", active, level),
         balanced=_mean("over runs that get to the horizon", balanced, level),
         composite=_composite(pairs, cells, horizon, floor, level),
+        apart=apart,
         reach=_mean_of("Share of runs that get to the horizon, b - a.", reach, level),
         verdict=verdict,
         why=why,
@@ -137,26 +141,34 @@ def _ended(
     return filled
 
 
-def _verdict(
-    active: FloatArray, balanced: FloatArray, cells: Cells, horizon: int
-) -> tuple[Verdict, str]:
-    ends = [(reached[run >= 0] < horizon).any() for reached, run in (
-        (cells.a_reached, cells.a_run), (cells.b_reached, cells.b_run)
-    )]  # fmt: skip
-    if not any(ends):
-        return "none seen", "every run of both gets to the horizon"
+def _apart(active: FloatArray, balanced: FloatArray, level: float) -> Estimate:
+    """Active less balanced, from what each scenario adds to either mean."""
+    estimand = "Mean over turns of b - a: over whatever is still running less over runs that last."
     n, n_lasting = (int((~np.isnan(means)).sum()) for means in (active, balanced))
     if n_lasting < MIN_PAIRS:
-        return "not known", f"only {n_lasting} scenarios have runs on both sides that last"
-    apart = float(np.nanmean(active) - np.nanmean(balanced))
-    some = ~np.isnan(active)
-    own = np.where(np.isnan(balanced), 0.0, balanced - np.nanmean(balanced)) * (n / n_lasting)
-    gap = (active - np.nanmean(active) - own)[some]
-    error = float(gap.std(ddof=1) / np.sqrt(n))
+        return absent(estimand, _few(n_lasting), level=level)
+    # A scenario without runs that last adds nothing to the mean over those that have some.
+    middle = np.nanmean(balanced)
+    own = middle + np.where(np.isnan(balanced), 0.0, balanced - middle) * (n / n_lasting)
+    return _mean_of(estimand, active - own, level)
+
+
+def _few(n: int) -> str:
+    return f"only {n} scenarios have runs on both sides that last"
+
+
+def _verdict(
+    active: FloatArray, balanced: FloatArray, apart: Estimate, cells: Cells, horizon: int
+) -> tuple[Verdict, str]:
+    sides = ((cells.a_reached, cells.a_run), (cells.b_reached, cells.b_run))
+    if all((reached[run >= 0] >= horizon).all() for reached, run in sides):
+        return "none seen", "every run of both gets to the horizon"
+    if apart.value is None:
+        return "not known", f"{apart.reason}"
     said = (
         f"the mean difference is {np.nanmean(active):+.3g} over what is still running and "
         f"{np.nanmean(balanced):+.3g} over runs that last"
     )
-    if abs(apart) > LARGE * error and abs(apart) > _ROUNDING:
+    if abs(apart.value) > max(LARGE * (apart.std_error or 0.0), _ROUNDING):
         return "composition", f"{said}: who is left makes a part of it"
     return "none seen", f"{said}: no more apart than chance"
