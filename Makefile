@@ -3,7 +3,7 @@
 # make check    format, lint, types, import floors, tests: what CI runs
 # make nightly  the long tests: 10,000 spoilt inputs a reader from a new seed, and the simulations
 # make bench    the benchmarks, as ratios
-# make calibrate measure how often cliff errs, and write docs/methods/calibration.md: minutes
+# make calibrate measure how often cliff and compare err, and write docs/methods/*calibration.md: minutes
 # make docs     regenerate the generated pages of docs/
 # make lock     pin the development dependencies anew
 
@@ -68,6 +68,7 @@ nightly: $(VENV)/.dev
 
 calibrate: $(VENV)/.dev
 	$(BIN)/python tools/make_calibration.py
+	$(BIN)/python tools/make_compare_calibration.py
 
 docs: $(VENV)/.dev
 	@for tool in tools/make_*_docs.py; do $(BIN)/python $$tool; done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.bootstrap import percentile_interval, resampled_counts
@@ -74,9 +75,18 @@ def test_resamples_draw_whole_units() -> None:
     assert (counts.sum(axis=1) == 7).all()
     assert counts.std() > 0.5
     draws = rng().normal(1, 1, 99)
-    low, high = percentile_interval(draws, 0.9)
-    assert percentile_interval(-draws, 0.9) == pytest.approx((-high, -low))
-    assert np.mean((draws >= low) & (draws <= high)) == pytest.approx(0.9, abs=0.02)
+    low, high = percentile_interval(draws, 0.9, n_units=20)
+    assert percentile_interval(-draws, 0.9, n_units=20) == pytest.approx((-high, -low))
+
+
+@pytest.mark.parametrize("n", [10, 40])
+def test_percentiles_of_a_mean_are_its_t_interval(n: int) -> None:
+    """For the mean of symmetric values the interval is that of t, to the error of the draws."""
+    values = stats.norm.ppf((np.arange(n) + 0.5) / n)
+    draws = resampled_counts(n, 40_000, rng()) @ values / n
+    low, high = percentile_interval(draws, 0.95, n_units=n)
+    half = stats.t.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)
+    assert (low, high) == pytest.approx((-half, half), rel=0.04)
 
 
 @pytest.mark.slow

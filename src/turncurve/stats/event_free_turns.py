@@ -120,7 +120,7 @@ def mean_ratio(
     if n_units >= MIN_UNITS:
         counts = resampled_counts(n_units, resamples, rng)
         drawn = [_area(_survival(times, counts, horizon)) for times in (old, new)]
-        low, high = percentile_interval(np.log(drawn[1]) - np.log(drawn[0]), level)
+        low, high = percentile_interval(np.log(drawn[1]) - np.log(drawn[0]), level, n_units=n_units)
         limits = float(np.exp(low)), float(np.exp(high))
     return MeanRatio(
         old=float(means[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,6 +15,8 @@ from turncurve.stats.shape_contrasts import Form, contrasts, often_followed, pla
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Movement:
@@ -23,9 +26,9 @@ class Movement:
     new: int
     moved: int
     """`new` less `old`, in turns."""
-    low: float | None
+    low: int | None
     """Of `moved`; None with fewer than 10 units."""
-    high: float | None
+    high: int | None
     n_units: int
     n_resamples: int | None
 
@@ -42,7 +45,7 @@ def moved_place(
     """The movement of the place where a form of departure fits best, with a joint interval.
 
     Each resample draws whole units with both of their curves, looks for the place anew in either,
-    and takes the difference; the interval is the middle `level` of these differences. Two places
+    and takes the difference; the interval is the middle of these, widened to whole turns. Two places
     that each have an interval do not give one for their difference.
 
     Args:
@@ -62,10 +65,12 @@ def moved_place(
     places = [_Places(values, form) for values in (old, new)]
     n_units = len(places[0].moment)
     first, second = (int(place.best(np.ones((1, n_units)))[0]) for place in places)
-    limits: tuple[float | None, float | None] = (None, None)
+    limits: tuple[int | None, int | None] = (None, None)
     if n_units >= MIN_UNITS:
         counts = resampled_counts(n_units, resamples, rng)
-        limits = percentile_interval(places[1].best(counts) - places[0].best(counts), level)
+        moves = places[1].best(counts) - places[0].best(counts)
+        low, high = percentile_interval(moves, level, n_units=n_units)
+        limits = math.floor(low + _ROUNDING), math.ceil(high - _ROUNDING)
     return Movement(
         old=first,
         new=second,
