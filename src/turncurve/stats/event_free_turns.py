@@ -92,7 +92,7 @@ def mean_ratio(
 
     A restricted mean is the area under Kaplan and Meier's curve from 0 to the horizon: the mean of
     the turn of the first event, a run without one by then counting as the horizon. The interval is
-    the percentile bootstrap's over whole units, the same units for both sets: it keeps what pairs
+    the bootstrap's over whole units, the same units for both sets: it keeps what pairs
     share, and the inverse ratio has the inverse limits. With fewer than 10 units there is none.
 
     Args:

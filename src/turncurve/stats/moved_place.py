@@ -45,8 +45,8 @@ def moved_place(
     """The movement of the place where a form of departure fits best, with a joint interval.
 
     Each resample draws whole units with both of their curves, looks for the place anew in either,
-    and takes the difference; the interval is the middle of these, widened to whole turns. Two places
-    that each have an interval do not give one for their difference.
+    and takes the difference; the interval is the middle of these, widened to whole turns. Two
+    places that each have an interval do not give one for their difference.
 
     Args:
         old: One curve a unit; shape (n_units, n_turns), NaN where a turn has no value.

@@ -174,7 +174,7 @@ def _ratio(
             low=found.low,
             high=found.high,
             level=settings.level,
-            method="restricted means of Kaplan-Meier; bootstrap over scenarios, expanded percentiles",
+            method="restricted means of Kaplan-Meier, bootstrap over scenarios",
             n_runs=int(at_risk[0].sum() + at_risk[1].sum()),
             n_clusters=len(common),
             assumptions=("runs that end without an error would have gone on like the others",),

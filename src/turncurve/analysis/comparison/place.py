@@ -113,7 +113,7 @@ def place_change(
             low=ends[0],
             high=ends[1],
             level=settings.level,
-            method="bootstrap of the difference, whole scenarios with both curves, expanded percentiles",
+            method="bootstrap of the difference, whole scenarios with both curves",
             n_clusters=found.n_units,
             assumptions=(f"both curves have a {what}",),
             warnings=_warnings(found),
