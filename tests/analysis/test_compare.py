@@ -96,8 +96,8 @@ def test_no_cliff_is_said(found: Comparison) -> None:
     flat = compare(suite_table(scores(1, at=12)), suite_table(scores(3)), QUICK)
     moved = flat.places.moved
     assert moved.value is None
-    assert "a has a cliff at turn 12" in moved.reason
-    assert "b has neither cliff nor knee" in moved.reason
+    assert "A has a cliff at turn 12" in moved.reason
+    assert "B has neither cliff nor knee" in moved.reason
 
 
 def test_errors_come_sooner(found: Comparison) -> None:

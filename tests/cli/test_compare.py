@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -62,8 +63,7 @@ def test_the_text(folder: Path) -> None:
     done = run(folder / "old.jsonl", folder / "new.jsonl", "--scale", 0, 6)
     assert done.exit_code == 0
     first = " ".join(done.stdout.split("\n\n")[0].split())
-    assert "new.jsonl is worse than …" in first
-    assert "at 6 of 20 turns, first at turn 8, and in the mean over turns 1 to 20." in first
+    assert "new.jsonl is worse than old.jsonl at 6 of 20 turns, first at turn 8, and in" in first
     assert "Its cliff comes 6 turns earlier: turn 8, was 14; moved by -6 [" in first
     assert max(map(len, done.stdout.splitlines())) <= 80
     for title in (
@@ -167,6 +167,7 @@ def test_what_cannot_be_told_apart(folder: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "few.jsonl", scores(1, shape=(1, 4, 6)))
     few = run(folder / "old.jsonl", other, "-q")
     assert few.exit_code == 2
+    assert "old.jsonl and few.jsonl have" in few.stderr
     assert "4 scenarios in common and a comparison needs 5" in few.stderr
     assert "Traceback" not in few.stderr
 
@@ -212,3 +213,17 @@ def test_in_python(folder: Path) -> None:
     )
     assert found.judged.verdict == "worse"
     assert (found.a.name, found.b.name) == ("a", "b")
+
+
+@pytest.mark.corpus
+def test_two_graders_of_the_same_runs(corpus: Callable[[str], Path]) -> None:
+    """Thirty SWE-agent runs graded twice: over turns 1 to 25 the second grader fails more."""
+    paths = [corpus(f"graded/nebius-llama70b{kind}.jsonl") for kind in ("", ".haiku")]
+    document = json.loads(run(*paths, "--json", "-", "-q").stdout)
+    assert (document["n_scenarios"], document["signal"]) == (30, "error")
+    assert document["over_turns"] == "worse"
+    area = document["difference"]["area"]
+    assert area["value"] == pytest.approx(0.125, abs=0.001)
+    assert [area["low"], area["high"]] == pytest.approx([0.038, 0.211], abs=0.001)
+    assert document["difference"]["no_area_suite"] is not None
+    assert document["first_error"]["ratio"]["high"] < 1

@@ -108,6 +108,12 @@ def test_too_few_pairs_are_absent() -> None:
     assert paired_curve(np.full((0, 2), np.nan), rng=rng()).n_tested == 0
 
 
+def test_what_rounding_leaves_is_no_difference() -> None:
+    """Differences that cancel out have a mean of 0, not of 1e-17."""
+    found = paired_curve(np.array([[0.1], [0.2], [-0.3], [0.7], [-0.7]]), rng=rng())
+    assert found.value[0] == 0
+
+
 def test_pairs_that_agree_have_no_limits() -> None:
     """All differences the same: no interval, and the p of their signs; all 0: p is 1."""
     d = np.column_stack([np.full(8, -0.5), np.zeros(8), rng().normal(size=8)])

@@ -133,7 +133,7 @@ def compare(
     why_not = _why_not(pairs, signal, settings, quality)
     first_error = first_error_ratio(pairs, settings, _threshold(quality, settings))
     parts = (
-        _parts(pairs, str(signal), bucket, settings, called)
+        _parts(pairs, str(signal), bucket, settings)
         if why_not is None
         else _Parts(judged=Judged(verdict="not comparable", why=why_not))
     )
@@ -168,9 +168,7 @@ class _Parts:
     places: PlaceChange | None = None
 
 
-def _parts(
-    pairs: Pairs, signal: str, bucket: int, settings: CompareSettings, names: tuple[str, str]
-) -> _Parts:
+def _parts(pairs: Pairs, signal: str, bucket: int, settings: CompareSettings) -> _Parts:
     better = _better(pairs, signal)
     if settings.margin is not None and better is None:
         raise NotComparableError(
@@ -194,7 +192,7 @@ def _parts(
             floor=_worst(pairs, signal, better, settings),
             level=settings.level,
         ),
-        places=place_change(a, b, bucket, settings, names),
+        places=place_change(a, b, bucket, settings),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import click
@@ -56,8 +57,18 @@ def read_two_sides(
     if len(found[0]) == len(found[1]) == 1 and found[0] != found[1]:
         names = (found[0][0], found[1][0])
     else:
-        names = (paths[0], paths[-1]) if paths[0] != paths[-1] else ("a", "b")
+        names = _told_apart(paths[0], paths[-1])
     return TwoSides(a=sides[0], b=sides[1], names=names, n_problems=sum(n for _, n in read))
+
+
+def _told_apart(a: str, b: str) -> tuple[str, str]:
+    """The ends of two paths, from the first part on in which they differ."""
+    parts = Path(a).parts, Path(b).parts
+    for n in range(1, max(map(len, parts)) + 1):
+        ends = [str(Path(*part[-n:])) for part in parts]
+        if ends[0] != ends[1]:
+            return ends[0], ends[1]
+    return "a", "b"
 
 
 def _both(

@@ -126,6 +126,8 @@ def _moments(
     most = np.fmax(np.abs(lowest), np.abs(highest))
     with np.errstate(invalid="ignore"):
         agreed = highest - lowest <= _ROUNDING * most
+    # What rounding leaves of differences that cancel out is no difference.
+    value = np.where(np.abs(value) <= _ROUNDING * most, 0.0, value)
     value = np.where(enough & agreed, lowest, value)
     deviation = np.where(known & enough & ~agreed, d - value, 0.0)
     return value, deviation, agreed

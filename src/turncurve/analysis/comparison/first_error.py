@@ -32,8 +32,9 @@ class FirstErrorRatio:
     Attributes:
         rule: What counts as an error; None where no rule has values in both.
         why: What the rule goes by, or why none can be gone by.
-        horizon: Last turn that is looked at: at least 5 scenarios are followed to it on either
-            side. A run without an error by then counts as this turn.
+        horizon: Last turn that is looked at: half of the scenarios, and at least 5, are followed to
+            it on either side, or had the error before. A run without an error by then counts as
+            this turn.
         a: Mean turn of the first error of a, up to the horizon; scenarios weigh the same.
         b: That of b.
         ratio: b over a: below 1, errors come sooner.
@@ -134,7 +135,8 @@ def _ratio(
     units = [one.of_units(position, len(common)) for one in timed]
     n_turns = min(one.at_risk.shape[1] for one in units)
     horizon = common_horizon(
-        *(replace(one, followed=one.followed[:, :n_turns]) for one in units), min_units=MIN_PAIRS
+        *(replace(one, followed=one.followed[:, :n_turns]) for one in units),
+        min_units=max(MIN_PAIRS, -(-len(common) // 2)),
     )
     at_risk = [one.used & (position[one.side.scenario] >= 0) for one in timed]
     events = [

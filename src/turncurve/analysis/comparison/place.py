@@ -71,7 +71,7 @@ class PlaceChange:
 
 
 def place_change(
-    a: FloatArray, b: FloatArray, bucket: int, settings: CompareSettings, names: tuple[str, str]
+    a: FloatArray, b: FloatArray, bucket: int, settings: CompareSettings
 ) -> PlaceChange:
     """The shapes of both conditions' curves, and how far the cliff or knee moved.
 
@@ -80,14 +80,13 @@ def place_change(
         b: Likewise.
         bucket: Turns in a bucket.
         settings: Level, seed, draws.
-        names: What the two are called.
     """
     rng = np.random.default_rng([settings.seed, 2])
     shapes = [_shape(values, settings) for values in (a, b)]
     places = [_place(shape, reason, bucket) for shape, reason in shapes]
     kinds = [_FORMS.get(place.verdict) if place.verdict else None for place in places]
     if kinds[0] is None or kinds[1] is None or kinds[0] != kinds[1]:
-        said = (_said(name, place) for name, place in zip(names, places, strict=True))
+        said = (_said(name, place) for name, place in zip("AB", places, strict=True))
         why = f"there is no one place to follow: {', '.join(said)}"
         moved = absent(_MOVED.format(what="cliff or knee"), why, level=settings.level)
         return PlaceChange(a=places[0], b=places[1], what=None, moved=moved)
