@@ -13,7 +13,7 @@ from turncurve.analysis.comparison.signals import SignalMove
 from turncurve.report import compare_words as words
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import ABSENT, amount, interval, signed, span
-from turncurve.report.json import plain
+from turncurve.report.plain import plain
 
 SCHEMA_VERSION = "1.0"
 TITLE = "two conditions compared"
