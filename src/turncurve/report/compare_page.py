@@ -27,7 +27,7 @@ from turncurve.report.page_parts import page_part, page_policy, typeset
 from turncurve.report.static_chart import Chart, svg
 from turncurve.stats.estimate import Estimate
 
-_STYLES = ("base", "charts", "compare", "print")
+STYLES = ("base", "charts", "compare", "print")
 _WIDE = (1000, 330)
 _NARROW = (340, 250)
 _LOW = (1000, 240)
@@ -46,7 +46,7 @@ def compare_page(result: Comparison) -> str:
     slots = {
         "policy": escape(page_policy([script])),
         "title": escape(f"turncurve: {visible(first)}"),
-        "styles": "\n".join(page_part(f"css/{name}.css") for name in _STYLES),
+        "styles": "\n".join(page_part(f"css/{name}.css") for name in STYLES),
         "version": escape(__version__),
         "masthead": _masthead(result, first, rest),
         "main": "\n".join(_sections(result)),
