@@ -571,3 +571,18 @@ def test_a_movement_in_buckets_is_in_turns() -> None:
     assert places.moved.value == 16
     assert places.moved.low <= 16 <= places.moved.high
     assert places.moved.low > 10
+
+
+def test_a_cliff_is_looked_for_turn_by_turn() -> None:
+    """Buckets of five make a ramp of a fall in their middle; the fall is found at its turn."""
+    rng = np.random.default_rng(6)
+    turn = np.arange(1, 41)
+    level = rng.normal(3, 0.2, (1, 20, 1))
+
+    def fallen(at: int) -> TurnTable:
+        return suite_table(level - 0.5 * (turn >= at) + rng.normal(0, 0.1, (3, 20, 40)))
+
+    places = compare(fallen(23), fallen(14)).places
+    assert places is not None
+    assert (places.a.turn, places.b.turn, places.what) == (23, 14, "cliff")
+    assert places.moved.value == -9

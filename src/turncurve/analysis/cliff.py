@@ -12,6 +12,7 @@ from turncurve.analysis.composition import Composition, composition
 from turncurve.analysis.quality import pick_quality, scale_of
 from turncurve.analysis.screening import CurveScreening, screening
 from turncurve.analysis.settings import Settings
+from turncurve.analysis.shape_turns import in_turns
 from turncurve.analysis.steps import BAR, Steps, by_unit, steps_of
 from turncurve.analysis.suite import Suite, suite_of
 from turncurve.analysis.token_axis import TokenAxis, token_axis
@@ -163,7 +164,7 @@ def _shape(
         )
     except NotEnoughDataError as problem:
         return None, str(problem).removeprefix("shape_of: ")
-    return shape, None
+    return in_turns(shape, settings.bucket), None
 
 
 def _event(

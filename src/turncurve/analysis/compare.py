@@ -24,6 +24,8 @@ from turncurve.table import TurnTable
 from turncurve.table.concat import concat
 
 NAMES = ("a", "b")
+MOST_TURNS_ONE_BY_ONE = 200
+"""Length of the longest run up to which a cliff is looked for turn by turn."""
 STAND_FOR_QUALITY = ("error", "quality", "tool_success")
 
 
@@ -181,7 +183,6 @@ def _parts(pairs: Pairs, signal: str, bucket: int, settings: CompareSettings) ->
     verdict = judged(difference, better)
     if difference.horizon is None:
         return _Parts(difference=difference, judged=verdict)
-    a, b = cells.of_scenarios()
     return _Parts(
         difference=difference,
         judged=verdict,
@@ -192,8 +193,15 @@ def _parts(pairs: Pairs, signal: str, bucket: int, settings: CompareSettings) ->
             floor=_worst(pairs, signal, better, settings),
             level=settings.level,
         ),
-        places=place_change(a, b, bucket, settings),
+        places=_places(pairs, signal, bucket if last_turn > MOST_TURNS_ONE_BY_ONE else 1, settings),
     )
+
+
+def _places(pairs: Pairs, signal: str, bucket: int, settings: CompareSettings) -> PlaceChange:
+    """Turn by turn where that can be afforded: a bucket makes a ramp of a cliff within it."""
+    bucket = settings.bucket or bucket
+    a, b = pairs.cells(signal, bucket).of_scenarios()
+    return place_change(a, b, bucket, settings)
 
 
 def _names(a: TurnTable, b: TurnTable) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.comparison.settings import CompareSettings
+from turncurve.analysis.shape_turns import in_turns
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.bootstrap import MIN_UNITS
 from turncurve.stats.estimate import Estimate, absent
@@ -34,7 +35,7 @@ class Place:
         verdict: As `cliff` says it; None with `reason`.
         turn: First turn of a cliff's new level; last turn before a knee's new slope; None else.
         turns_confidence_set: Turns at which the cliff or knee may be.
-        size: Of the jump, or of the change of slope by bucket; None where there is neither.
+        size: Of the jump, or of the change of slope by turn; None where there is neither.
         low: Lower limit of the size.
         high: Upper limit.
         p: Of the best place among all turns and forms.
@@ -82,8 +83,8 @@ def place_change(
         settings: Level, seed, draws.
     """
     rng = np.random.default_rng([settings.seed, 2])
-    shapes = [_shape(values, settings) for values in (a, b)]
-    places = [_place(shape, reason, bucket) for shape, reason in shapes]
+    shapes = [_shape(values, bucket, settings) for values in (a, b)]
+    places = [_place(shape, reason) for shape, reason in shapes]
     kinds = [_FORMS.get(place.verdict) if place.verdict else None for place in places]
     if kinds[0] is None or kinds[1] is None or kinds[0] != kinds[1]:
         said = (_said(name, place) for name, place in zip("AB", places, strict=True))
@@ -130,7 +131,7 @@ def _warnings(found: Movement) -> tuple[str, ...]:
     return ()
 
 
-def _shape(values: FloatArray, settings: CompareSettings) -> tuple[Shape | None, str]:
+def _shape(values: FloatArray, bucket: int, settings: CompareSettings) -> tuple[Shape | None, str]:
     try:
         shape = shape_of(
             values,
@@ -140,10 +141,10 @@ def _shape(values: FloatArray, settings: CompareSettings) -> tuple[Shape | None,
         )
     except NotEnoughDataError as problem:
         return None, str(problem).removeprefix("shape_of: ")
-    return shape, ""
+    return in_turns(shape, bucket), ""
 
 
-def _place(shape: Shape | None, reason: str, bucket: int) -> Place:
+def _place(shape: Shape | None, reason: str) -> Place:
     if shape is None:
         return Place(verdict=None, reason=reason)
     kind = _FORMS.get(shape.verdict)
@@ -152,21 +153,14 @@ def _place(shape: Shape | None, reason: str, bucket: int) -> Place:
     best = shape.kink if kind[0] == "knee" else shape.step
     return Place(
         verdict=shape.verdict,
-        turn=_turn(best.turn, bucket, kind[0]),
-        turns_confidence_set=tuple(
-            _turn(turn, bucket, kind[0]) for turn in shape.turns_confidence_set
-        ),
+        turn=best.turn,
+        turns_confidence_set=shape.turns_confidence_set,
         size=best.size.value,
         low=best.size.low,
         high=best.size.high,
         p=best.p,
         n_scenarios=shape.n_units,
     )
-
-
-def _turn(at: int, bucket: int, what: str) -> int:
-    """The first turn of a cliff's bucket, the last turn of a knee's."""
-    return at * bucket if what == "knee" else (at - 1) * bucket + 1
 
 
 def _said(name: str, place: Place) -> str:
