@@ -26,6 +26,8 @@ class Grade:
     severity: Literal["low", "medium", "high"] | None = None
     looping: bool | None = None
     missing_reason: str | None = None
+    members: tuple[Grade, ...] = ()
+    """The votes behind a grade that several graders, or one asked several times, came to."""
 
     def __post_init__(self) -> None:
         if (self.validity is None) != (self.missing_reason is not None):

@@ -7,20 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from turncurve.model import Run, ToolCall, Turn
+from turncurve.model import Run, Turn
+from turncurve.model.excerpt import Excerpt, arguments_text, excerpt
 
 DEFAULT_CAP = 20_000
 """Characters of one message, answer, call or result that are kept when nothing else is asked."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
-    """A text, or its start and its end when it is longer than the cap."""
-
-    head: str
-    omitted: int = 0
-    """Characters left out between `head` and `tail`."""
-    tail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +92,17 @@ def _turn_text(turn: Turn, events: tuple[str, ...], cap: int) -> TurnText:
     positions = {call.id: number for number, call in enumerate(turn.tool_calls) if call.id}
     return TurnText(
         turn=turn.index,
-        before=tuple((message.role, _excerpt(message.text, cap)) for message in turn.before),
-        text=_excerpt(turn.text, cap),
+        before=tuple((message.role, excerpt(message.text, cap)) for message in turn.before),
+        text=excerpt(turn.text, cap),
         calls=tuple(
-            CallText(name=_excerpt(call.name, cap).head, arguments=_excerpt(_arguments(call), cap))
+            CallText(
+                name=excerpt(call.name, cap).head, arguments=excerpt(arguments_text(call), cap)
+            )
             for call in turn.tool_calls
         ),
         results=tuple(
             ResultText(
-                text=_excerpt(result.text, cap),
+                text=excerpt(result.text, cap),
                 error=result.error,
                 call=positions.get(result.call_id or ""),
             )
@@ -117,31 +110,6 @@ def _turn_text(turn: Turn, events: tuple[str, ...], cap: int) -> TurnText:
         ),
         events=events,
         values={name: value for name, value in turn.values.items() if abs(value) < float("inf")},
-    )
-
-
-def _arguments(call: ToolCall) -> str:
-    if isinstance(call.arguments, str):
-        return call.arguments
-    return "\n".join(f"{name}: {_plain(value)}" for name, value in call.arguments.items())
-
-
-def _plain(value: object) -> str:
-    """A string as it is, so that code keeps its lines; all else as JSON."""
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(value, ensure_ascii=False, default=repr)
-    except RecursionError:
-        return "(nested too deeply to show)"
-
-
-def _excerpt(text: str, cap: int) -> Excerpt:
-    if len(text) <= cap:
-        return Excerpt(head=text)
-    tail = cap // 4
-    return Excerpt(
-        head=text[: cap - tail], omitted=len(text) - cap, tail=text[-tail:] if tail else ""
     )
 
 
