@@ -7,12 +7,12 @@ from collections.abc import Hashable, Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from turncurve.model.grade import Grade
+from turncurve.model.grade import Grade, Validity
 
 V = TypeVar("V", bound=Hashable)
 
 
-def majority(votes: Sequence[V]) -> V | None:
+def majority(votes: Sequence[V | None]) -> V | None:
     """The vote that more than half of all votes are; None where none is, as in a tie."""
     if not votes:
         return None
@@ -53,22 +53,19 @@ def consensus(grades: Sequence[Grade], *, grader: str, n_asked: int) -> Grade:
     if not has_quorum(len(votes), n_asked):
         reason = f"{len(votes)} of {n_asked} graders gave a grade"
         return _missing(grades, grader, rubric, reason)
-    winner = majority([vote.validity for vote in votes])
+    winner: Validity | None = majority([vote.validity for vote in votes])
     if winner is None:
         counts = Counter(vote.validity for vote in votes)
         said = ", ".join(f"{n} {word}" for word, n in sorted(counts.items(), key=str))
         return _missing(grades, grader, rubric, f"tie: {said}")
     same = [vote for vote in votes if vote.validity == winner]
-    complexities = [vote.complexity for vote in same]
-    dependencies = [vote.dependency for vote in same]
-    severities = [vote.severity for vote in same]
     return Grade(
         grader=grader,
         rubric=rubric,
         validity=winner,
-        complexity=majority(complexities),
-        dependency=majority(dependencies),
-        severity=majority(severities),
+        complexity=majority([vote.complexity for vote in same]),
+        dependency=majority([vote.dependency for vote in same]),
+        severity=majority([vote.severity for vote in same]),
         looping=majority([vote.looping for vote in same]),
         members=tuple(grades),
     )
