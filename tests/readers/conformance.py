@@ -51,6 +51,7 @@ FORMATS = {
     "lost_in_conversation": _format("y---yyy--", REAL),
     "mt_bench": _format("y--------", REAL),
     "who_and_when": _format("yyy---y--", REAL),
+    "grades": _format("y-----y--", "made files"),
     "graded": _format("y-----y--", REAL),
     "turns": _format("yyyyyyyy-", "made files"),
 }

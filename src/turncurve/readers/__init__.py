@@ -29,6 +29,7 @@ READERS: Registry[Reader] = Registry(
         "lost_in_conversation": "turncurve.readers.lost_in_conversation:READER",
         "mt_bench": "turncurve.readers.mt_bench:READER",
         "who_and_when": "turncurve.readers.who_and_when:READER",
+        "grades": "turncurve.readers.grades:READER",
         "graded": "turncurve.readers.graded:READER",
         "turns": "turncurve.readers.turns:READER",
     },

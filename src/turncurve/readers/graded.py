@@ -30,7 +30,7 @@ _PHASE = {"explore": 1.0, "act": 0.0}
 
 _NO_CONTENT = "a file of grades holds no content of the turns that it grades"
 _NO_USAGE = "a file of grades holds no usage"
-_ABSENT = {
+ABSENT = {
     "quality": "this file holds grades, not a rubric's score",
     "error": "no grade of this run could be had",
     "n_tool_calls": _NO_CONTENT,
@@ -89,7 +89,7 @@ def _run(record: dict[str, Any], where: str | int, path: Path, on_problem: OnPro
         exit_text=words,
         success=success,
         events=exit_events(exit_, words, turns[-1].index if turns else 0),
-        absent=absent_signals(turns, _ABSENT),
+        absent=absent_signals(turns, ABSENT),
         notes=tuple(notes),
     )
 
