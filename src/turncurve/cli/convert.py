@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from turncurve.cli.options import Reading, reading_options
+from turncurve.cli.options import Reading, text_reading_options
 
 
 @click.command()
@@ -31,7 +31,7 @@ from turncurve.cli.options import Reading, reading_options
     help="The file to write, or - for standard output (turns as JSON lines); for atif the folder, "
     "made where there is none.",
 )
-@reading_options
+@text_reading_options
 def convert(paths: Sequence[str], form: str, target: Path, reading: Reading) -> None:
     """Write the runs in PATH..., with every signal by turn, in another format.
 

@@ -156,6 +156,7 @@ class Reading:
     strict: bool
     quiet: bool
     condition_from: Literal["folder"] | None = None
+    grades: Path | None = None
 
 
 _FORMAT = click.option(
@@ -168,6 +169,12 @@ _CONDITION_FROM = click.option(
     "--condition-from",
     type=click.Choice(["folder"]),
     help="Take each run's condition from the name of its folder.",
+)
+_GRADES = click.option(
+    "--grades",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="Grades of these turns, as turncurve grade writes them.",
 )
 _CHECKS = (
     click.option(
@@ -189,11 +196,17 @@ _CHECKS = (
 
 def reading_options(command: F) -> F:
     """Add the options that say how files are read; the command gets them as `reading`."""
-    add = in_order(_FORMAT, _CONDITION_FROM, *_CHECKS)
+    add = in_order(_FORMAT, _CONDITION_FROM, _GRADES, *_CHECKS)
     return add(bundled(command, "reading", Reading))
+
+
+def text_reading_options(command: F) -> F:
+    """As `reading_options`, for commands that go through runs with their text."""
+    add = in_order(_FORMAT, _CONDITION_FROM, *_CHECKS)
+    return add(bundled(command, "reading", Reading, leave=("grades",)))
 
 
 def importing_options(command: F) -> F:
     """As `reading_options`, without what is settled when a store is analysed."""
     add = in_order(_FORMAT, *_CHECKS)
-    return add(bundled(command, "reading", Reading, leave=("condition_from",)))
+    return add(bundled(command, "reading", Reading, leave=("condition_from", "grades")))

@@ -100,6 +100,7 @@ def _options(reading: Reading) -> ReadOptions:
         condition_from=reading.condition_from,
         rules=reading.rules,
         output_schema=reading.output_schema,
+        grades=reading.grades,
     )
 
 

@@ -24,6 +24,8 @@ class ReadOptions:
         output_schema: JSON Schema file, for schema validity.
         prices: Work out the cost of calls whose tokens and model are known and whose cost is not,
             from a kept price table (needs the extra `prices`).
+        grades: File of grades that are put beside the turns of a table; see `join_grades`.
+            It is never read as traces, though it may lie among them.
     """
 
     format: str | None = None
@@ -31,6 +33,7 @@ class ReadOptions:
     rules: Path | None = None
     output_schema: Path | None = None
     prices: bool = True
+    grades: Path | None = None
 
 
 class Problems:

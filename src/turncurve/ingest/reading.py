@@ -7,15 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from turncurve.errors import ReadError
 from turncurve.ingest.discover import discover, empty_folders
 from turncurve.ingest.file_reader import FileReader, Input, read_file
+from turncurve.ingest.grade_join import CARRIED, join_grades
 from turncurve.ingest.identity import Identities, conditions_of, folder_name
 from turncurve.ingest.options import Problems, Progress, ReadOptions
 from turncurve.ingest.rows import Rows, settled
 from turncurve.ingest.stored import StoreInput, open_store
 from turncurve.model import Run
 from turncurve.readers import READERS, OnProblem, Reader, raise_problem
+from turncurve.readers.grade_file import read_grade_file
+from turncurve.readers.grades import looks_like as is_grade_file
+from turncurve.readers.stream import head
 from turncurve.table import RunTable, TurnTable
 from turncurve.table.concat import concat
 from turncurve.table.store import Store, is_store
@@ -63,12 +69,29 @@ def read_table(
     reading.rows_of_files(rows, progress)
     tables = [rows.table(), *(store.store.table() for store in reading.stores)]
     table = concat([table for table in tables if table.n_runs] or tables[:1])
+    table = settled(table, reading.identities())
+    if options.grades is not None:
+        table = _with_grades(table, options.grades, problems)
     return Ingested(
-        table=settled(table, reading.identities()),
+        table=table,
         inputs=tuple(reading.inputs),
         unread=tuple(reading.unread),
         problems=tuple(problems.found),
     )
+
+
+def _with_grades(table: TurnTable, path: Path, problems: Problems) -> TurnTable:
+    """The table with the grades of a file.
+
+    Raises:
+        ReadError: The file has no graded turn.
+    """
+    known = read_grade_file(path, lambda _: None).runs if is_grade_file(head(path), path) else {}
+    options = ReadOptions(prices=False)
+    graded = read_table([path], options=options, on_problem=problems.report).table
+    if all(np.isnan(graded.column(name)).all() for name in CARRIED):
+        raise ReadError(path, "holds no grade of a turn", fix="name a file of turncurve grade")
+    return join_grades(table, graded, known, problems.report)
 
 
 def read(
@@ -209,7 +232,8 @@ class _Reading:
     ) -> None:
         self._reader = FileReader(options, problems)
         loose = [path for path in paths if not is_store(path)]
-        self._files = discover(loose)
+        apart = options.grades.resolve() if options.grades else None
+        self._files = [file for file in discover(loose) if file.path.resolve() != apart]
         for folder in empty_folders(loose):
             problems.report(ReadError(folder, "the folder holds no file, hidden ones apart"))
         self._by_folder = options.condition_from == "folder"
