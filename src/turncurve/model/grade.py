@@ -19,15 +19,15 @@ class Grade:
     """
 
     grader: str
-    validity: Validity | None
+    validity: Validity | None = None
     rubric: str | None = None
     complexity: Literal["low", "medium", "high"] | None = None
     dependency: Literal["independent", "dependent", "n/a"] | None = None
     severity: Literal["low", "medium", "high"] | None = None
     looping: bool | None = None
     missing_reason: str | None = None
-    members: tuple[Grade, ...] = ()
-    """The votes behind a grade that several graders, or one asked several times, came to."""
+    members: tuple[Grade, ...] | None = None
+    """The votes behind a grade of several graders, or of one asked several times; else None."""
 
     def __post_init__(self) -> None:
         if (self.validity is None) != (self.missing_reason is not None):

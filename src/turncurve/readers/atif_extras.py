@@ -104,15 +104,11 @@ def extra_of(holder: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def turn_extra(own: Mapping[str, Any]) -> TurnExtra:
-    """What was written of a turn; a grade without a validity is a missing one.
+    """What was written of a turn.
 
     Raises:
         InvariantError: It is not what turncurve writes.
     """
-    grades = own.get("grades")
-    if isinstance(grades, list):
-        each = [{"validity": None, **one} if isinstance(one, dict) else one for one in grades]
-        own = {**own, "grades": each}
     return _checked(own, TurnExtra)
 
 
