@@ -11,7 +11,9 @@
     ├── NotEnoughDataError   an estimate is undefined for so few observations
     ├── NotComparableError   two sets of runs have too little in common
     ├── InvariantError       a run, turn or table breaks a rule of the data model
-    └── RuleError            a rule file does not say what it should
+    ├── RuleError            a rule file does not say what it should
+    ├── RubricError          a rubric file does not say what it should
+    └── GradeError           grades cannot be had at all: no single one that failed
 
 A caller's mistake in an argument is `ValueError` or `TypeError`.
 """
@@ -138,3 +140,14 @@ class InvariantError(TurncurveError, ValueError):
 
 class RuleError(TurncurveError, ValueError):
     """A rule file does not say what it should."""
+
+
+class RubricError(TurncurveError, ValueError):
+    """A rubric file does not say what it should."""
+
+
+class GradeError(TurncurveError):
+    """Grades cannot be had at all: the grader is dead, or what was asked for cannot be done.
+
+    One grade that fails is no error: it is a missing grade with its reason.
+    """

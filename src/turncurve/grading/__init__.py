@@ -1,0 +1,1 @@
+"""Runs and a rubric to grades, by a language model."""
