@@ -41,7 +41,7 @@ def parse_answer(text: str, rubric: Rubric, turn: int) -> Parsed:
         turn: The turn that was judged.
     """
     names = [one.name for one in rubric.dimensions]
-    objects = [*_objects(_THOUGHT.sub("", text[:MOST_CHARACTERS]))]
+    objects = [*_objects(without_thoughts(text[:MOST_CHARACTERS]))]
     if not objects:
         return _none("no JSON", "the reply has no JSON object")
     whole = [one for one in objects if all(name in one for name in names)]
@@ -56,6 +56,19 @@ def parse_answer(text: str, rubric: Rubric, turn: int) -> Parsed:
             return _none("broken invariant", f"{one.name}: wanted {wanted}, got {said}")
     broken = broken_invariant(rubric.kind, answer)
     return Parsed(answer=answer) if broken is None else _none("broken invariant", broken)
+
+
+def parse_text(text: str) -> Parsed:
+    """A reply that is wanted as a text, without blocks of reasoning."""
+    words = without_thoughts(text[:MOST_CHARACTERS]).strip()
+    if not words:
+        return _none("broken invariant", "the reply is empty")
+    return Parsed(answer={"text": words})
+
+
+def without_thoughts(text: str) -> str:
+    """A reply without the blocks in which a model reasons."""
+    return _THOUGHT.sub("", text)
 
 
 def _none(reason: Any, detail: str) -> Parsed:

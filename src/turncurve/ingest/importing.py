@@ -14,13 +14,13 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
 from threading import Thread
-from typing import TextIO
 
 import msgspec
 
 from turncurve.errors import ReadError
 from turncurve.ingest.discover import discover
 from turncurve.ingest.import_part import Batch, write_manifest, write_part
+from turncurve.ingest.lock import take_lock
 from turncurve.ingest.look import Look, Looks
 from turncurve.ingest.options import Problems, Progress, ReadOptions
 from turncurve.ingest.stored import option_marks
@@ -252,7 +252,7 @@ def _writing(folder: Path, options: ReadOptions) -> Iterator[Path]:
     """A store's folder, made where there is none, for one writer alone; leftovers are removed."""
     (folder / PARTS).mkdir(parents=True, exist_ok=True) if _is_free(folder) else None
     with (folder / "lock").open("a") as lock:
-        _take(lock, folder)
+        take_lock(lock, folder, "store")
         _mark(folder, options)
         for left in (folder / PARTS).glob(f"{_UNFINISHED}*"):
             shutil.rmtree(left)
@@ -273,19 +273,6 @@ def _is_free(folder: Path) -> bool:
         return True
     fix = "name a new folder, or an empty one"
     raise ReadError(folder, "the folder is no store, and it is not empty", fix=fix)
-
-
-def _take(lock: TextIO, folder: Path) -> None:
-    """Take the store's lock, which falls with the process that holds it."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system; without it there is no lock
-    except ModuleNotFoundError:
-        return
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as problem:
-        fix = "wait until it is done"
-        raise ReadError(folder, "another process writes to this store", fix=fix) from problem
 
 
 def _mark(folder: Path, options: ReadOptions) -> None:

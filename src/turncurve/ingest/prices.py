@@ -49,7 +49,7 @@ class Prices:
             return "its tokens are not known"
         if model is None:
             return "its model is not known"
-        calculate = _price_table()
+        calculate = price_table()
         if calculate is None:
             return "no price table is installed (pip install 'turncurve[prices]')"
         if model in self._unknown:
@@ -69,7 +69,11 @@ def no_prices(run: Run, columns: Columns, on_problem: OnProblem) -> dict[str, st
 
 
 @cache
-def _price_table() -> Callable[[Usage, str], float | None] | None:
+def price_table() -> Callable[[Usage, str], float | None] | None:
+    """US dollars of a call by usage and model; None where no price table is installed.
+
+    What it gives is None for a model that the table does not know.
+    """
     try:
         import genai_prices  # noqa: PLC0415 - an extra, and slow to import
     except ModuleNotFoundError:

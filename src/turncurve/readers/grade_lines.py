@@ -136,8 +136,9 @@ class GradeLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     calls: int = 1
     """Calls paid for: 2 with a repair, 0 for a copy of the grade of a run with the same content."""
     at: float = 0.0
-    anchor: Literal["floor", "ceiling"] | None = None
-    """Not a turn of the run: what the judge says of another goal, or of the same in other words."""
+    anchor: Literal["floor", "ceiling", "paraphrase"] | None = None
+    """Not a turn of the run: what the judge says of another goal (floor), of the same in other
+    words (ceiling), and those words."""
 
 
 Line: TypeAlias = SessionLine | RunLine | GradeLine

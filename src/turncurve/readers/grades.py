@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from turncurve.model import ExitType, Run, Turn
-from turncurve.readers._judgements import Judgement, judge
 from turncurve.readers.absent import absent_signals
 from turncurve.readers.base import OnProblem, Reader
 from turncurve.readers.fields import as_count, as_float
 from turncurve.readers.grade_file import GradeFile, read_grade_file
 from turncurve.readers.grade_lines import RunLine
 from turncurve.readers.graded import ABSENT as GRADED
+from turncurve.readers.judgements import Judgement, judge
 
 _START = re.compile(rb'\s*\{"kind"\s*:\s*"session"\s*,\s*"turncurve_grades"\s*:\s*\d')
 

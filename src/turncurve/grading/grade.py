@@ -1,0 +1,288 @@
+"""Grading runs: the turns of a run in order, several runs at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from turncurve.grading.anchors import Goals, anchor_prompt, paraphrase_prompt
+from turncurve.grading.items import Item, anchor_items, turn_items
+from turncurve.grading.model import GraderModel, Member, Panel
+from turncurve.grading.prompt import goal_parts
+from turncurve.grading.rubric import Rubric
+from turncurve.grading.session import GradeSettings, Session
+from turncurve.grading.turn_text import Part, parts_of_turn
+from turncurve.ingest.grade_join import place_of
+from turncurve.model import Grade, Run
+from turncurve.model.consensus import agreement
+from turncurve.readers.grade_file import GradeFile
+from turncurve.readers.grade_lines import Elided, GradeLine, RunLine
+from turncurve.readers.judgements import Judgement, judge
+
+NO_TEXT = "no turn has text, calls or results"
+NO_GOAL = "no user message before the first turn says the objective"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedTurn:
+    """One turn that graders were asked about.
+
+    Attributes:
+        turn: Its index.
+        judgement: What the votes come to.
+        answers: Each vote, and each missing one.
+        elided: What of the run the graders were not shown.
+    """
+
+    turn: int
+    judgement: Judgement
+    answers: tuple[GradeLine, ...]
+    elided: Elided
+
+    @property
+    def grade(self) -> Grade | None:
+        """The grade of a step; None for rubrics that give numbers."""
+        return self.judgement.grade
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is neither a grade nor a number."""
+        if self.judgement.grade is not None:
+            return self.judgement.grade.validity is None
+        return self.judgement.values.get("grade_missing") == 1
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether enough voted, and no majority came of it."""
+        reason = self.judgement.grade.missing_reason if self.judgement.grade else None
+        return reason is not None and reason.startswith("tie:")
+
+    @property
+    def agreement(self) -> float | None:
+        """Share of pairs of votes that are the same on what decides; None for fewer than two."""
+        said = [line.answer for line in self.answers if line.answer is not None]
+        if any("validity" in answer for answer in said):
+            return agreement([answer.get("validity") for answer in said])
+        return agreement([tuple(sorted(answer.items())) for answer in said])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedRun:
+    """The graded turns of one run.
+
+    Attributes:
+        run: Its id.
+        turns: The turns that all of the panel were asked about, in order.
+        n_chosen: Turns that were to be graded; more than there are where a limit stopped it.
+        excluded: Why the run was not graded at all; None if it was.
+    """
+
+    run: str
+    turns: tuple[GradedTurn, ...] = ()
+    n_chosen: int = 0
+    excluded: str | None = None
+
+
+async def grade_run(
+    run: Run,
+    rubric: Rubric,
+    panel: Panel | GraderModel,
+    *,
+    settings: GradeSettings | None = None,
+    session: Session | None = None,
+    goals: Goals | None = None,
+) -> GradedRun:
+    """Grade the turns of one run.
+
+    Args:
+        run: The run, with its text.
+        rubric: What is asked.
+        panel: Who is asked: a model, or members with a number of samples each.
+        settings: Which turns, and how.
+        session: Shared by runs that are graded together; it brings panel and settings with it.
+        goals: Goals of other scenarios, for the floor of a `fidelity` rubric.
+
+    Raises:
+        GradeError: The grader is dead, or the budget leaves no room for the run.
+    """
+    if session is None:
+        members = panel if isinstance(panel, Sequence) else (Member(model=panel),)
+        session = Session(rubric, members, settings or GradeSettings())
+    excluded = _why_not(run, rubric)
+    if excluded is not None:
+        return GradedRun(run=run.id, excluded=excluded)
+    session.journal.add_run(_run_line(run))
+    file = GradeFile(session=session.line)
+    for line in await _anchors(run, session, goals or Goals()):
+        file.add(0, line)
+    questions = turn_items(
+        run,
+        rubric,
+        session.panel,
+        choice=session.settings.choice,
+        context_tokens=session.settings.context_tokens,
+    )
+    graded, n_chosen = [], 0
+    async for items, lines in _settled(questions, session):
+        n_chosen += 1
+        if len(lines) < len(items):
+            continue
+        for line in lines:
+            file.add(0, line)
+        judgement = judge(file, run.id, items[0].turn)
+        assert judgement is not None
+        graded.append(
+            GradedTurn(
+                turn=items[0].turn,
+                judgement=judgement,
+                answers=tuple(lines),
+                elided=items[0].prompt.elided,
+            )
+        )
+    return GradedRun(run=run.id, turns=tuple(graded), n_chosen=n_chosen)
+
+
+async def grade_runs(
+    runs: Iterable[Run],
+    session: Session,
+    *,
+    goals: Goals | None = None,
+    on_run: Callable[[GradedRun], None] = lambda _: None,
+) -> None:
+    """Grade several runs at once; at most as many are held as calls may be under way.
+
+    Args:
+        runs: The runs, read one at a time.
+        session: Rubric, panel, settings and journal.
+        goals: Goals of other scenarios, for the floor of a `fidelity` rubric.
+        on_run: Told of each run that is done.
+
+    Raises:
+        GradeError: The grader is dead. What was had is kept.
+    """
+    waiting = iter(runs)
+
+    async def work() -> None:
+        for run in waiting:
+            graded = await grade_run(
+                run, session.rubric, session.panel, session=session, goals=goals
+            )
+            on_run(graded)
+            if session.stopped is not None:
+                return
+
+    await _together([work() for _ in range(session.settings.concurrency)])
+
+
+def run_grading(work: Awaitable[None]) -> None:
+    """Carry out grading from code that is not asynchronous."""
+
+    async def main() -> None:
+        await work
+
+    asyncio.run(main())
+
+
+async def _settled(
+    questions: Iterator[tuple[Item, ...]], session: Session
+) -> AsyncIterator[tuple[tuple[Item, ...], list[GradeLine]]]:
+    """The answers about each turn, in order; so many turns are asked about at once."""
+    ahead = list[tuple[tuple[Item, ...], list[asyncio.Task[GradeLine | None]]]]()
+    try:
+        for items in questions:
+            tasks = [asyncio.create_task(session.settle(item)) for item in items]
+            ahead.append((items, tasks))
+            if len(ahead) >= session.settings.per_run:
+                first, its = ahead.pop(0)
+                yield first, await _answers(its)
+        while ahead:
+            first, its = ahead.pop(0)
+            yield first, await _answers(its)
+    finally:
+        for _, tasks in ahead:
+            for task in tasks:
+                task.cancel()
+
+
+async def _answers(tasks: Sequence[asyncio.Task[GradeLine | None]]) -> list[GradeLine]:
+    try:
+        return [line for line in await asyncio.gather(*tasks) if line is not None]
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _together(works: Sequence[Awaitable[None]]) -> None:
+    """Wait for all; the first that fails ends the others and is raised by itself."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _anchors(run: Run, session: Session, goals: Goals) -> list[GradeLine]:
+    """What the judge says of another goal, and of the run's own in other words."""
+    if session.rubric.kind != "fidelity":
+        return []
+    context_tokens = session.settings.context_tokens
+    items = list[Item]()
+    other = goals.other(run)
+    if other is not None:
+        prompt = anchor_prompt(run, session.rubric, other, context_tokens)
+        items += anchor_items(
+            run, session.panel, anchor="floor", prompt=prompt, settings=session.line.settings
+        )
+    said = await _paraphrase(run, session)
+    if said is not None:
+        text = (Part(label="text", text=said),)
+        prompt = anchor_prompt(run, session.rubric, text, context_tokens)
+        items += anchor_items(
+            run, session.panel, anchor="ceiling", prompt=prompt, settings=session.line.settings
+        )
+    lines = [await session.settle(item) for item in items]
+    return [line for line in lines if line is not None]
+
+
+async def _paraphrase(run: Run, session: Session) -> str | None:
+    """The run's goal in other words, by the first of the panel; None where that failed."""
+    asked = anchor_items(
+        run,
+        [Member(model=session.panel[0].model)],
+        anchor="paraphrase",
+        prompt=paraphrase_prompt(run, session.settings.context_tokens),
+        settings=session.line.settings,
+    )
+    line = await session.settle(asked[0])
+    words = None if line is None or line.answer is None else line.answer["text"]
+    return words if isinstance(words, str) else None
+
+
+def _why_not(run: Run, rubric: Rubric) -> str | None:
+    """Why a run cannot be graded; None if it can."""
+    if not any(parts_of_turn(turn) for turn in run.turns):
+        return NO_TEXT
+    if rubric.kind == "fidelity" and not goal_parts(run):
+        return NO_GOAL
+    return None
+
+
+def _run_line(run: Run) -> RunLine:
+    return RunLine(
+        run=run.id,
+        n_turns=len(run.turns),
+        file=place_of(run.path),
+        record=run.record,
+        scenario=run.scenario,
+        trial=run.trial,
+        condition=run.condition,
+        model=run.model,
+        agent=run.agent,
+        parent=run.parent,
+        exit_type=run.exit_type.value,
+        success=run.success,
+        score=run.score,
+    )
