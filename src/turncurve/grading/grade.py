@@ -109,7 +109,7 @@ async def grade_run(
     if session is None:
         members = panel if isinstance(panel, Sequence) else (Member(model=panel),)
         session = Session(rubric, members, settings or GradeSettings())
-    excluded = _why_not(run, rubric)
+    excluded = why_not(run, rubric)
     if excluded is not None:
         return GradedRun(run=run.id, excluded=excluded)
     session.journal.add_run(_run_line(run))
@@ -261,7 +261,7 @@ async def _paraphrase(run: Run, session: Session) -> str | None:
     return words if isinstance(words, str) else None
 
 
-def _why_not(run: Run, rubric: Rubric) -> str | None:
+def why_not(run: Run, rubric: Rubric) -> str | None:
     """Why a run cannot be graded; None if it can."""
     if not any(parts_of_turn(turn) for turn in run.turns):
         return NO_TEXT

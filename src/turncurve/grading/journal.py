@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
-from turncurve.errors import GradeError, ReadError
-from turncurve.ingest.lock import take_lock
+from turncurve.errors import GradeError
+from turncurve.grading.append_file import AppendFile, open_append
 from turncurve.readers.grade_file import why_no_line
 from turncurve.readers.grade_lines import (
     GradeLine,
@@ -23,6 +22,8 @@ from turncurve.readers.grade_lines import (
 )
 from turncurve.readers.grades import looks_like
 from turncurve.readers.stream import json_lines
+
+FIRST_WORDS = b'{"kind":"session","turncurve_grades":'
 
 
 class Journal(Protocol):
@@ -80,10 +81,9 @@ class MemoryJournal(Held):
 class FileJournal(Held):
     """Answers in a grade file; see `open_journal`."""
 
-    def __init__(self, path: Path, handle: int) -> None:
+    def __init__(self, file: AppendFile) -> None:
         super().__init__()
-        self.path = path
-        self._handle = handle
+        self._file = file
 
     def add_run(self, line: RunLine) -> None:
         if self.runs.get(line.run) != line:
@@ -98,10 +98,7 @@ class FileJournal(Held):
             self._append(line)
 
     def _append(self, line: Line) -> None:
-        data = memoryview(encoded(line))
-        while data:
-            data = data[os.write(self._handle, data) :]
-        os.fsync(self._handle)
+        self._file.append(encoded(line))
         self.add(line)
 
 
@@ -109,63 +106,44 @@ class FileJournal(Held):
 def open_journal(path: Path, session: SessionLine) -> Iterator[FileJournal]:
     """A grade file for one writer alone, made where there is none.
 
-    What a process that was killed left unfinished at its end is removed: that answer had not been
-    counted yet.
-
     Raises:
         ReadError: The file is something else, cannot be written, or another process writes to it.
         GradeError: It was graded with another rubric text, budget or grader.
     """
-    try:
-        file = path.open("a+b", buffering=0)
-    except OSError as problem:
-        raise ReadError(path, f"cannot be written: {problem.strerror}") from problem
-    with file:
-        take_lock(file, path, "grade file")
-        file.seek(0)
-        start = file.read(65_536)
-        if start and not looks_like(start, path):
-            fix = "name a new file, or one that turncurve grade made"
-            if not _is_unfinished_start(start):
-                raise ReadError(path, "the file is no grade file", fix=fix)
-        _mend_end(file.fileno())
-        journal = FileJournal(path, file.fileno())
-        for _, line in json_lines(path, lambda _: None, type=Line):
-            if why_no_line(line) is None:
-                journal.add(line)
+    with open_append(
+        path,
+        "grade file",
+        is_own=lambda start: looks_like(start, path),
+        first_words=FIRST_WORDS,
+        is_line=_is_line,
+    ) as file:
+        journal = held(path, FileJournal(file))
         if journal.session is not None:
-            _check(path, journal.session, session)
+            check_same(path, journal.session, session)
         journal.add_session(session)
-        _sync_folder(path)
         yield journal
 
 
-def _is_unfinished_start(start: bytes) -> bool:
-    """Whether a process was killed while it wrote the file's first line."""
-    return b"\n" not in start and b'{"kind":"session","turncurve_grades":'.startswith(start)
+H = TypeVar("H", bound=Held)
 
 
-def _mend_end(handle: int) -> None:
-    """Have the file end with a whole line."""
-    size = os.fstat(handle).st_size
-    end = bytearray()
-    at = size
-    while at > 0 and b"\n" not in end:
-        step = min(65_536, at)
-        at -= step
-        end[:0] = os.pread(handle, step, at)
-    last = end[end.rfind(b"\n") + 1 :]
-    if not last:
-        return
+def held(path: Path, into: H) -> H:
+    """The answers of a grade file; a line that is none is passed over."""
+    for _, line in json_lines(path, lambda _: None, type=Line):
+        if why_no_line(line) is None:
+            into.add(line)
+    return into
+
+
+def _is_line(text: bytes) -> bool:
     try:
-        decoded(bytes(last))
+        decoded(text)
     except (msgspec.DecodeError, RecursionError):
-        os.ftruncate(handle, size - len(last))
-    else:
-        os.write(handle, b"\n")
+        return False
+    return True
 
 
-def _check(path: Path, before: SessionLine, now: SessionLine) -> None:
+def check_same(path: Path, before: SessionLine, now: SessionLine) -> None:
     """See that grades of this session may stand beside those of the last one."""
     differ = [*_differences(before, now)]
     if differ:
@@ -194,11 +172,3 @@ def _differences(before: SessionLine, now: SessionLine) -> Iterator[str]:
             yield f"by {member.grader}, who is not in the panel now"
         elif member.parameters != there[member.grader]:
             yield f"by {member.grader} with the parameters {member.parameters}"
-
-
-def _sync_folder(path: Path) -> None:
-    handle = os.open(path.resolve().parent, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,0 +1,170 @@
+"""What grading would take: calls, tokens and cost, without a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from turncurve.grading.anchors import Goals
+from turncurve.grading.grade import why_not
+from turncurve.grading.items import turn_items
+from turncurve.grading.journal import Journal
+from turncurve.grading.model import Panel
+from turncurve.grading.prompt import goal_parts
+from turncurve.grading.rubric import Rubric
+from turncurve.grading.session import ANSWER_TOKENS, GradeSettings
+from turncurve.grading.turn_choice import TurnChoice
+from turncurve.model import Run, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What a first pass over the runs tells.
+
+    Attributes:
+        n_runs: Runs that can be graded.
+        n_turns: Turns of theirs that are chosen.
+        goals: Goals by scenario.
+    """
+
+    n_runs: int
+    n_turns: int
+    goals: Goals
+
+
+def survey(runs: Iterable[Run], rubric: Rubric, choice: TurnChoice) -> Survey:
+    """Count what is to be graded, and gather the goals that a floor is asked of."""
+    found: dict[str, Run] = {}
+    n_runs = n_turns = 0
+    for run in runs:
+        if why_not(run, rubric) is not None:
+            continue
+        n_runs += 1
+        n_turns += len(choice.positions(run))
+        if rubric.kind == "fidelity":
+            found.setdefault(run.scenario or run.id, _opening(run))
+    return Survey(n_runs=n_runs, n_turns=n_turns, goals=Goals.of(found.values()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraderPlan:
+    """What one grader would be asked; `usd` is None where its price is not known."""
+
+    n_calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What grading would take.
+
+    Attributes:
+        n_runs: Runs that would be graded.
+        n_turns: Turns.
+        n_calls: Calls, without repairs.
+        n_before: Votes that are there already.
+        by_grader: The calls by grader.
+        longest_prompt: Tokens of the longest prompt.
+        n_elided: Turns with earlier turns left out of the prompt.
+        first_elided: The first turn with which that happens.
+        usd: All of it; None where one price is not known.
+    """
+
+    n_runs: int
+    n_turns: int
+    n_calls: int
+    n_before: int
+    by_grader: Mapping[str, GraderPlan]
+    longest_prompt: int
+    n_elided: int
+    first_elided: int | None
+    usd: float | None
+
+
+def plan(
+    runs: Iterable[Run],
+    rubric: Rubric,
+    panel: Panel,
+    settings: GradeSettings,
+    journal: Journal | None = None,
+) -> Plan:
+    """Count calls and tokens as they would be sent; tokens are estimated.
+
+    Costs are those of every token at its full price: a provider's prompt cache makes them less,
+    reasoning and repairs make them more.
+
+    Raises:
+        GradeError: The budget leaves no room for a run beside the rubric.
+    """
+    calls = {member.model.name: 0 for member in panel}
+    tokens = dict(calls)
+    n_runs = n_turns = n_before = longest = n_elided = 0
+    first_elided: int | None = None
+    goals: set[str] = set()
+    asked: set[str] = set()
+    for run in runs:
+        if why_not(run, rubric) is not None:
+            continue
+        n_runs += 1
+        if rubric.kind == "fidelity":
+            goals.add("\0".join(part.text for part in goal_parts(run)))
+        for items in turn_items(
+            run, rubric, panel, choice=settings.choice, context_tokens=settings.context_tokens
+        ):
+            n_turns += 1
+            elided = items[0].prompt.elided.turns
+            n_elided += elided > 0
+            if elided:
+                first_elided = min(items[0].turn, first_elided or items[0].turn)
+            n_tokens = items[0].tokens
+            longest = max(longest, n_tokens)
+            for item in items:
+                if item.key in asked or (journal is not None and journal.had(item.key)):
+                    n_before += 1
+                    continue
+                asked.add(item.key)
+                calls[item.member.model.name] += 1
+                tokens[item.member.model.name] += n_tokens
+    for member in panel:
+        # Floor and ceiling of each goal; the paraphrase is asked of the first of the panel.
+        name, n = member.model.name, 2 * member.samples * len(goals)
+        calls[name] += n + (len(goals) if member is panel[0] else 0)
+        tokens[name] += n * longest
+    by_grader = {name: _grader(name, calls[name], tokens[name], settings) for name in calls}
+    costs = [one.usd for one in by_grader.values()]
+    return Plan(
+        n_runs=n_runs,
+        n_turns=n_turns,
+        n_calls=sum(calls.values()),
+        n_before=n_before,
+        by_grader=by_grader,
+        longest_prompt=longest,
+        n_elided=n_elided,
+        first_elided=first_elided,
+        usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )
+
+
+def _grader(name: str, n_calls: int, tokens: int, settings: GradeSettings) -> GraderPlan:
+    # Some prices depend on how long a call is, so it is that of a mean call that counts.
+    mean = Usage(input_uncached=round(tokens / max(1, n_calls)), output=ANSWER_TOKENS)
+    price = settings.price(name, mean)
+    return GraderPlan(
+        n_calls=n_calls,
+        input_tokens=tokens,
+        output_tokens=n_calls * ANSWER_TOKENS,
+        usd=None if price is None else n_calls * price,
+    )
+
+
+def _opening(run: Run) -> Run:
+    """The run without all but its first turn, which has its goal."""
+    return Run(
+        id=run.id,
+        turns=run.turns[:1],
+        format=run.format,
+        path=run.path,
+        scenario=run.scenario,
+    )
