@@ -126,3 +126,22 @@ def test_first_bad_turns_do_not_depend_on_the_unit(runs, added, factor):
         return y * factor + added
 
     assert turns(moved, (moved(0.0), moved(1.0))) == turns(lambda y: y, (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ([0, 1, 0, 1], "of 8 turns: 1 is failing"),
+        ([None, 1, None, 1], "of 4 turns, all at turns 2, 4: 1 is failing"),
+        ([None, None, 0, None], "of 2 turns, all at turn 3: 1 is failing"),
+        ([0, 0, None, None], "of 4 turns, up to turn 2 of 4: 1 is failing"),
+    ],
+)
+def test_graded_turns_are_named_where_they_are_not_all(known, words):
+    """A curve of chosen turns says which; turns that lack a grade in some runs alone do not."""
+    picked = pick_quality(make_table({"a": {"error": known}, "b": {"error": known}}))
+    assert words in picked.why
+    some = make_table({"a": {"error": [0, None]}, "b": {"error": [None, 1]}})
+    assert "turns: 1 is failing" in pick_quality(some).why
+    many = [None, *([0] * 20)]
+    assert "12, 13 and 8 more" in pick_quality(make_table({"a": {"error": many}})).why

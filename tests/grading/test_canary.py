@@ -43,8 +43,8 @@ def check(
     done: list[Canary] = []
 
     async def work() -> None:
-        with canary_session(path, rubric, [Member(model=model)], settings) as (file, session):
-            session._pace = patient()  # noqa: SLF001 - no waiting in tests
+        panel = [Member(model=model)]
+        with canary_session(path, rubric, panel, settings, pace=patient()) as (file, session):
             if not file.steps:
                 chosen = choose_steps(RUNS, rubric, n_steps)
                 file.add_steps(canary_steps(RUNS, rubric, chosen, settings.context_tokens))

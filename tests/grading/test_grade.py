@@ -215,7 +215,7 @@ def test_spending_is_counted_by_call() -> None:
 def test_a_dead_grader_is_an_error_and_no_perfect_agent() -> None:
     """Ten failures and not one grade: the last reason is in the error, and calls end."""
     model = FakeModel(lambda _, __: ProviderError("401 invalid key"))
-    with pytest.raises(GradeError, match=r"not one grade came: 10 calls in a row.*401 invalid key"):
+    with pytest.raises(GradeError, match=r"not one grade came of 10 questions.*401 invalid key"):
         graded([run(30, name=f"r{i}", goal=f"g{i}") for i in range(4)], session_of(model))
     assert len(model.asked) < 20
 
@@ -228,6 +228,14 @@ def test_a_grader_that_dies_on_the_way_is_an_error_too() -> None:
     with pytest.raises(GradeError, match="no grade came any more: 50 calls"):
         graded([run(100)], session)
     assert session.n_had == 5
+
+
+def test_a_grader_that_breaks_on_long_runs_is_a_finding_and_not_dead() -> None:
+    """Replies that are no answer, turn after turn, are missing grades for the account."""
+    model = FakeModel(lambda _, n: said(PASS) if n <= 5 else Reply(text="I am tired."))
+    session = session_of(model, concurrency=1)
+    done = graded([run(100)], session)
+    assert validities(done[0]) == [*["pass"] * 5, *[None] * 95]
 
 
 def test_few_failures_are_no_death() -> None:

@@ -13,6 +13,9 @@ from turncurve.errors import NotEnoughDataError, UnknownNameError
 from turncurve.readers.graded_turns import BY_RULE
 from turncurve.table import TurnTable
 
+SHOWN_TURNS = 12
+"""Turns that are named where only some were graded."""
+
 Source: TypeAlias = Literal["grades", "rule", "rubric", "tool_success", "none"]
 
 
@@ -53,7 +56,10 @@ def pick_quality(table: TurnTable, settings: Settings | None = None) -> QualityS
         return QualitySignal(
             name="error",
             source="rule" if by_rule else "grades",
-            why=f"quality is read from {read} {graded:,} turns: 1 is failing, 0 is not",
+            why=(
+                f"quality is read from {read} {graded:,} turns{chosen_turns(table, 'error')}: "
+                "1 is failing, 0 is not"
+            ),
             low=0.0,
             high=1.0,
             better="low",
@@ -148,6 +154,22 @@ def scale_of(
     return (info.low, info.high) if info else (None, None)
 
 
+def chosen_turns(table: TurnTable, name: str) -> str:
+    """Which turns have a value, in words, where whole turns have none in any run; else nothing.
+
+    So a curve of turns 5, 15 and 30 says that it is one.
+    """
+    there = np.unique(table.turn)
+    known = np.unique(table.turn[~np.isnan(table.column(name))])
+    if len(known) == len(there):
+        return ""
+    if np.array_equal(known, there[: len(known)]):
+        return f", up to turn {known[-1]} of {there[-1]}"
+    shown = ", ".join(f"{turn}" for turn in known[:SHOWN_TURNS].tolist())
+    more = f" and {len(known) - SHOWN_TURNS:,} more" if len(known) > SHOWN_TURNS else ""
+    return f", all at {'turn' if len(known) == 1 else 'turns'} {shown}{more}"
+
+
 def _n_known(table: TurnTable, name: str) -> int:
     column = table.columns.get(name)
     return 0 if column is None else int(np.count_nonzero(~np.isnan(column)))
@@ -163,7 +185,10 @@ def _rubric(table: TurnTable, settings: Settings | None) -> QualitySignal:
     return QualitySignal(
         name="quality",
         source="rubric",
-        why=f"quality is the rubric score of {scored:,} turns, on {where}",
+        why=(
+            f"quality is the rubric score of {scored:,} turns{chosen_turns(table, 'quality')}, "
+            f"on {where}"
+        ),
         low=low,
         high=high,
         better="high",

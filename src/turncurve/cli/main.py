@@ -51,6 +51,12 @@ COMMANDS = {
     "horizon": Command(
         "turncurve.cli.horizon:horizon", "Up to which length of task an agent succeeds."
     ),
+    "grade": Command(
+        "turncurve.cli.grade:grade", "Each turn graded by a language model, resumably."
+    ),
+    "rubric": Command(
+        "turncurve.cli.rubric:rubric", "What a grader is asked: make, show and check it."
+    ),
     "import": Command(
         "turncurve.cli.import_command:import_", "Trace files into a store, so they are read once."
     ),

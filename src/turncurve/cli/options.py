@@ -157,6 +157,8 @@ class Reading:
     quiet: bool
     condition_from: Literal["folder"] | None = None
     grades: Path | None = None
+    leave_out: tuple[Path, ...] = ()
+    """Files of ours that may lie among the traces; no option says them."""
 
 
 _FORMAT = click.option(
@@ -197,16 +199,18 @@ _CHECKS = (
 def reading_options(command: F) -> F:
     """Add the options that say how files are read; the command gets them as `reading`."""
     add = in_order(_FORMAT, _CONDITION_FROM, _GRADES, *_CHECKS)
-    return add(bundled(command, "reading", Reading))
+    return add(bundled(command, "reading", Reading, leave=("leave_out",)))
 
 
 def text_reading_options(command: F) -> F:
     """As `reading_options`, for commands that go through runs with their text."""
     add = in_order(_FORMAT, _CONDITION_FROM, *_CHECKS)
-    return add(bundled(command, "reading", Reading, leave=("grades",)))
+    return add(bundled(command, "reading", Reading, leave=("grades", "leave_out")))
 
 
 def importing_options(command: F) -> F:
     """As `reading_options`, without what is settled when a store is analysed."""
     add = in_order(_FORMAT, *_CHECKS)
-    return add(bundled(command, "reading", Reading, leave=("condition_from", "grades")))
+    return add(
+        bundled(command, "reading", Reading, leave=("condition_from", "grades", "leave_out"))
+    )

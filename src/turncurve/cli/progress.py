@@ -33,10 +33,11 @@ class ProgressBar:
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
             console=console,
             transient=True,
         )
-        self._task = self._progress.add_task(label)
+        self._task = self._progress.add_task(label, note="")
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -50,9 +51,9 @@ class ProgressBar:
         if self._shown:
             self._progress.stop()
 
-    def __call__(self, done: int, total: int) -> None:
-        """Say how much of the work is done."""
-        self._progress.update(self._task, completed=done, total=total)
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        """Say how much of the work is done, and what stands beside the bar."""
+        self._progress.update(self._task, completed=done, total=total, note=note)
         if self._drawn and not self._shown and self._clock() - self._since > PATIENCE_SECONDS:
             self._progress.start()
             self._shown = True

@@ -62,15 +62,19 @@ def import_runs(
     return done
 
 
-def read_again(paths: Sequence[str], reading: Reading) -> Iterator[Run]:
+def read_again(
+    paths: Sequence[str], reading: Reading, *, label: str | None = "writing"
+) -> Iterator[Run]:
     """All runs once more, one at a time, with the same ids as `read_runs` gave them.
 
-    A file behind a store that is gone or has changed is told on stderr.
+    A file behind a store that is gone or has changed is told on stderr. Without a label nothing is
+    told, and no progress is drawn: whoever asks draws its own.
     """
     told = list[ReadError]()
-    with ProgressBar("writing", Console(stderr=True, quiet=reading.quiet)) as bar:
+    quiet = reading.quiet or label is None
+    with ProgressBar(label or "", Console(stderr=True, quiet=quiet)) as bar:
         yield from iter_runs(paths, options=_options(reading), on_problem=told.append, progress=bar)
-    if not reading.quiet:
+    if not quiet:
         tell_problems([one for one in told if isinstance(one, TextGoneError)], ())
 
 
@@ -101,6 +105,7 @@ def _options(reading: Reading) -> ReadOptions:
         rules=reading.rules,
         output_schema=reading.output_schema,
         grades=reading.grades,
+        leave_out=reading.leave_out,
     )
 
 

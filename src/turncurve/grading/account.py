@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from turncurve.grading.grade import GradedRun
 from turncurve.grading.session import Session
-from turncurve.readers.grade_lines import RubricMark
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.mean import NO_SPREAD, Mean, mean_with_interval
 from turncurve.stats.slope import slopes_within
@@ -31,7 +30,9 @@ class Grading:
     """The account of one grading.
 
     Attributes:
-        rubric: What was asked.
+        rubric: What was asked: name and version.
+        rubric_digest: Of all that graders were told by it.
+        construct: What grades by it are of.
         panel: Who was asked, by name, to votes a turn.
         n_runs: Runs of which at least one turn was asked about.
         excluded: Why other runs were not graded, to how many.
@@ -49,7 +50,7 @@ class Grading:
         n_elided: Turns with earlier turns left out of the prompt, for want of room.
         first_elided: The first turn with which that happens.
         elided_characters: All characters left out.
-        n_before: Votes that were had before.
+        n_before: Votes that were had before, or of another run with the same content so far.
         n_calls: Calls made now.
         n_repaired: Votes that came on the second try.
         input_tokens: Of the calls made now.
@@ -60,7 +61,9 @@ class Grading:
         findings: What casts doubt on the grades, worst first.
     """
 
-    rubric: RubricMark
+    rubric: str
+    rubric_digest: str
+    construct: str
     panel: Mapping[str, int]
     n_runs: int
     excluded: Mapping[str, int]
@@ -137,7 +140,9 @@ class Account:
         spending = session.spending
         findings = _findings(share, trend, most_missing, n_asked=len(self.turn))
         return Grading(
-            rubric=session.line.rubric,
+            rubric=session.rubric.id,
+            rubric_digest=session.rubric.digest,
+            construct=session.rubric.construct,
             panel={member.grader: member.samples for member in session.line.panel},
             n_runs=self.n_runs,
             excluded=dict(self.excluded),

@@ -11,12 +11,14 @@ from typing import Literal, TypeAlias
 
 from turncurve.errors import GradeError
 from turncurve.grading.canary_file import CanaryFile, RoundLine, StepLine, open_canary
+from turncurve.grading.cost import Spending
 from turncurve.grading.grade import why_not
 from turncurve.grading.items import Item
 from turncurve.grading.model import Panel
+from turncurve.grading.pace import Pace
 from turncurve.grading.prompt import Prompt, RunPrompts
 from turncurve.grading.rubric import Rubric
-from turncurve.grading.session import GradeSettings, Session
+from turncurve.grading.session import GradeSettings, Session, session_line
 from turncurve.model import Run
 from turncurve.readers.grade_file import GradeFile
 from turncurve.readers.grade_lines import Elided, GradeLine
@@ -134,6 +136,9 @@ def canary_session(
     rubric: Rubric,
     panel: Panel,
     settings: GradeSettings,
+    *,
+    spending: Spending | None = None,
+    pace: Pace | None = None,
 ) -> Iterator[tuple[CanaryFile, Session]]:
     """A canary file for this process alone, and a session that keeps its answers there.
 
@@ -143,10 +148,11 @@ def canary_session(
     """
     if rubric.kind == "fidelity":
         raise GradeError("a canary is of steps: a fidelity rubric has none; grade without --canary")
-    session = Session(rubric, panel, settings)
-    with open_canary(path, session.line) as file:
-        session.journal = file
-        yield file, session
+    with open_canary(path, session_line(rubric, panel, settings)) as file:
+        yield (
+            file,
+            Session(rubric, panel, settings, journal=file, spending=spending, pace=pace),
+        )
 
 
 def is_due(file: CanaryFile, *, every_days: float, now: float) -> bool:

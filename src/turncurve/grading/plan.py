@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from turncurve.grading.anchors import Goals
 from turncurve.grading.grade import why_not
 from turncurve.grading.items import turn_items
-from turncurve.grading.journal import Journal
+from turncurve.grading.journal import Held
 from turncurve.grading.model import Panel
 from turncurve.grading.prompt import goal_parts
 from turncurve.grading.rubric import Rubric
@@ -64,7 +64,8 @@ class Plan:
         n_runs: Runs that would be graded.
         n_turns: Turns.
         n_calls: Calls, without repairs.
-        n_before: Votes that are there already.
+        n_before: Votes that are in the grade file already.
+        n_shared: Votes that a run has for nothing, as another one had the same content so far.
         by_grader: The calls by grader.
         longest_prompt: Tokens of the longest prompt.
         n_elided: Turns with earlier turns left out of the prompt.
@@ -76,6 +77,7 @@ class Plan:
     n_turns: int
     n_calls: int
     n_before: int
+    n_shared: int
     by_grader: Mapping[str, GraderPlan]
     longest_prompt: int
     n_elided: int
@@ -88,7 +90,7 @@ def plan(
     rubric: Rubric,
     panel: Panel,
     settings: GradeSettings,
-    journal: Journal | None = None,
+    journal: Held | None = None,
 ) -> Plan:
     """Count calls and tokens as they would be sent; tokens are estimated.
 
@@ -100,7 +102,7 @@ def plan(
     """
     calls = {member.model.name: 0 for member in panel}
     tokens = dict(calls)
-    n_runs = n_turns = n_before = longest = n_elided = 0
+    n_runs = n_turns = n_before = n_shared = longest = n_elided = 0
     first_elided: int | None = None
     goals: set[str] = set()
     asked: set[str] = set()
@@ -121,8 +123,11 @@ def plan(
             n_tokens = items[0].tokens
             longest = max(longest, n_tokens)
             for item in items:
-                if item.key in asked or (journal is not None and journal.had(item.key)):
+                if journal is not None and journal.had(item.key):
                     n_before += 1
+                    continue
+                if item.key in asked:
+                    n_shared += 1
                     continue
                 asked.add(item.key)
                 calls[item.member.model.name] += 1
@@ -139,6 +144,7 @@ def plan(
         n_turns=n_turns,
         n_calls=sum(calls.values()),
         n_before=n_before,
+        n_shared=n_shared,
         by_grader=by_grader,
         longest_prompt=longest,
         n_elided=n_elided,

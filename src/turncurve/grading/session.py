@@ -28,7 +28,10 @@ from turncurve.readers.grade_lines import FORMAT_VERSION, GradeLine, SessionLine
 DEAD_FROM_START = 10
 """Failed grades without a single good one after which a grader counts as dead."""
 DEAD_LATER = 50
-"""Failed grades in a row after which it does."""
+"""Calls that failed in a row after which it does, though it gave grades before.
+
+Replies that are no answer are none of these: a grader that breaks on long runs is a finding.
+"""
 ANSWER_TOKENS = 100
 """Tokens of an answer, about; a model that reasons takes more."""
 
@@ -94,6 +97,7 @@ class Session:
         panel: Who is asked.
         settings: How.
         journal: Where answers are kept; without one, in memory.
+        spending: Where spending is counted; without one, from nothing on.
         pace: How failed calls are repeated.
         on_progress: Told after each question that is settled.
     """
@@ -105,13 +109,14 @@ class Session:
         settings: GradeSettings,
         *,
         journal: Journal | None = None,
+        spending: Spending | None = None,
         pace: Pace | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.line = session_line(rubric, panel, settings)
         self.rubric, self.panel, self.settings = rubric, panel, settings
         self.journal: Journal = journal or MemoryJournal()
-        self.spending = Spending(limits=settings.limits)
+        self.spending = spending or Spending(limits=settings.limits)
         self.stopped: str | None = None
         """The limit at which grading stopped."""
         self.n_had = self.n_missing = self.n_repaired = self.n_before = 0
@@ -202,15 +207,13 @@ class Session:
             self._failed_in_a_row = 0
             return
         self.n_missing += 1
-        self._failed_in_a_row += 1
-        since_start = self.n_had == 0
-        most = DEAD_FROM_START if since_start else DEAD_LATER
-        if self._failed_in_a_row >= most:
-            where = "not one grade came" if since_start else "no grade came any more"
-            raise GradeError(
-                f"{where}: {self._failed_in_a_row} calls in a row failed, the last with "
-                f"{line.missing.reason}: {line.missing.detail or 'no reason given'}"
-            )
+        if line.missing.reason == "provider error":
+            self._failed_in_a_row += 1
+        last = f"the last with {line.missing.reason}: {line.missing.detail or 'no reason given'}"
+        if self.n_had == 0 and self.n_missing >= DEAD_FROM_START:
+            raise GradeError(f"not one grade came of {self.n_missing} questions, {last}")
+        if self._failed_in_a_row >= DEAD_LATER:
+            raise GradeError(f"no grade came any more: {DEAD_LATER} calls failed in a row, {last}")
 
     def _tell(self) -> None:
         if self._on_progress is not None:

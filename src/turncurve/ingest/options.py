@@ -26,6 +26,7 @@ class ReadOptions:
             from a kept price table (needs the extra `prices`).
         grades: File of grades that are put beside the turns of a table; see `join_grades`.
             It is never read as traces, though it may lie among them.
+        leave_out: Files that are not read, though they may lie among the traces.
     """
 
     format: str | None = None
@@ -34,6 +35,7 @@ class ReadOptions:
     output_schema: Path | None = None
     prices: bool = True
     grades: Path | None = None
+    leave_out: tuple[Path, ...] = ()
 
 
 class Problems:

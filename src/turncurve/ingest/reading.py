@@ -232,8 +232,9 @@ class _Reading:
     ) -> None:
         self._reader = FileReader(options, problems)
         loose = [path for path in paths if not is_store(path)]
-        apart = options.grades.resolve() if options.grades else None
-        self._files = [file for file in discover(loose) if file.path.resolve() != apart]
+        no_traces = (*options.leave_out, *([options.grades] if options.grades else []))
+        apart = {path.resolve() for path in no_traces}
+        self._files = [file for file in discover(loose) if file.path.resolve() not in apart]
         for folder in empty_folders(loose):
             problems.report(ReadError(folder, "the folder holds no file, hidden ones apart"))
         self._by_folder = options.condition_from == "folder"
