@@ -25,6 +25,8 @@ PASS = {
 }
 FAIL = PASS | {"validity": "fail", "dependency": "independent", "severity": "high"}
 
+MOODS: set[str] = set()
+"""How `moody` is: in a bad mood it fails every turn."""
 CALLS: list[int] = []
 """The turns that were asked about, in this process."""
 
@@ -35,7 +37,7 @@ def reply(name: str, turn: int) -> str:
         raise RuntimeError("401 no such key")
     if name == "deaf" and turn > 40:
         return "I am tired."
-    if name == "turned":
+    if name == "turned" or (name == "moody" and "bad" in MOODS):
         return json.dumps(FAIL)
     return json.dumps(FAIL if name == "late" and turn > 20 else PASS)
 

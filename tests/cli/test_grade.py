@@ -135,19 +135,26 @@ def test_a_panel_is_said_with_its_agreement(traces: Path, tmp_path: Path) -> Non
     assert "agreement of votes 0.500 – over 6 runs" in words
 
 
-def test_a_canary_that_has_changed_is_said_before_all(traces: Path, tmp_path: Path) -> None:
+def test_a_canary_that_has_changed_is_said_before_all(
+    traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same name answers otherwise: the first words of the output say so."""
     grades, canary = tmp_path / "g.jsonl", traces / "canary.jsonl"
     options = ("--canary", canary, "--canary-every", 0, "--canary-steps", 12, "--turns", 5)
-    done = graded(traces, grades, *options)
+    done = graded(traces, grades, *options, model="moody")
     assert "no reader knows" not in done.stderr
     assert len(CALLS) == 6 + 24
     assert "first check 12 of 12 steps graded as at first" in " ".join(done.stdout.split())
-    text = canary.read_text().replace('"validity":"pass"', '"validity":"neutral"', 6)
-    canary.write_text(text)
-    changed = graded(traces, grades, *options, "--json", tmp_path / "o.json", "--markdown", "-")
+    monkeypatch.setattr("cli.grader_provider.MOODS", {"bad"})
+    report = tmp_path / "o.json"
+    changed = graded(traces, grades, *options, "-o", report, "--markdown", "-", model="moody")
     assert changed.exit_code == 0, changed.stderr
-    assert json.loads((tmp_path / "o.json").read_text())["canary"]["rounds"][-1]["number"] == 3
+    assert len(CALLS) == 12
+    first = changed.stdout.split("\n\n")[1]
+    assert first.startswith("**The grader has changed: 0 of 12 steps graded as at first")
+    canary_says = json.loads(report.read_text())["canary"]
+    assert canary_says["verdict"] == "finding"
+    assert [one["number"] for one in canary_says["rounds"]] == [2, 3]
 
 
 @pytest.mark.parametrize(

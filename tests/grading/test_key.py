@@ -85,6 +85,12 @@ def test_a_key_covers_what_was_left_out_for_want_of_room() -> None:
     assert key(long, 30, budget=budget) != key(other, 30, budget=budget)
 
 
+def test_content_covers_what_no_prompt_may_show() -> None:
+    """Whether a tool failed, by itself."""
+    failed = with_turn(1, tool_results=(FAILED,))
+    assert [*content_digests(run(3))][-1] != [*content_digests(failed)][-1]
+
+
 def test_names_and_the_future_are_no_part() -> None:
     """A run that goes on, or whose file is renamed, keeps its grades."""
     assert key(run(3)) == key(run(9))

@@ -31,6 +31,15 @@ def test_two_of_three_win() -> None:
     assert grade.grader == "panel"
 
 
+def test_those_who_lost_have_no_say_in_the_rest() -> None:
+    """Three of five say fail, of which two low; the two who say pass say high."""
+    grades = [
+        *(vote("fail", complexity=level) for level in ("low", "low", "high")),
+        *(vote("pass", complexity="high") for _ in range(2)),
+    ]
+    assert consensus(grades, grader="panel", n_asked=5).complexity == "low"
+
+
 @pytest.mark.parametrize(
     ("validities", "reason"),
     [
