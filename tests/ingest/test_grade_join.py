@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from turncurve.errors import ReadError
 from turncurve.ingest import ReadOptions, import_files, read_table
+from turncurve.ingest.grade_join import join_grades
 from turncurve.readers.grade_lines import (
     GradeLine,
     MemberMark,
@@ -18,6 +20,8 @@ from turncurve.readers.grade_lines import (
     SessionLine,
     encoded,
 )
+from turncurve.readers.graded_turns import BY_RULE
+from turncurve.table.columns import objects
 
 
 def traces(path: Path, runs: dict[str, int], **more: object) -> Path:
@@ -156,3 +160,17 @@ def test_grades_of_another_tool_go_the_same_way(tmp_path: Path, data: Path) -> N
     table = read_table([path], options=options).table
     np.testing.assert_equal(table.columns["error"], [0, 1, np.nan, 0])
     assert table.columns["grade_missing"].tolist() == [0, 0, 1, 0]
+
+
+def test_who_judged_goes_with_the_grades(tmp_path: Path) -> None:
+    """Runs whose own verdicts came of a rule are, with a grader's grades, no longer by that rule."""
+    path = traces(tmp_path / "a/t.jsonl", {"x": 2})
+    table = read_table([path]).table
+    noted = objects([(f"verdicts {BY_RULE}", "another note")])
+    table = replace(table, runs=replace(table.runs, notes=noted))
+    grades = write(tmp_path / "g.jsonl", session(), graded("x", 1, validity="fail"))
+    joined = join_grades(table, read_table([grades]).table, {}, pytest.fail)
+    assert joined.runs.notes[0] == ("another note",)
+    by_rule = read_table([grades]).table
+    by_rule = replace(by_rule, runs=replace(by_rule.runs, notes=noted))
+    assert join_grades(table, by_rule, {}, pytest.fail).runs.notes[0][-1].endswith(BY_RULE)

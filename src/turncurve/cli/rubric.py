@@ -45,7 +45,7 @@ def new(kind: str, output: str) -> None:
 def show(named: str, json_target: str | None) -> None:
     """Print what a grader is told by RUBRIC, a file or the name of one that comes along."""
     from turncurve.grading.rubric_file import load_rubric  # noqa: PLC0415 -- --help is light
-    from turncurve.report.json import dump  # noqa: PLC0415
+    from turncurve.report.plain import dump  # noqa: PLC0415
     from turncurve.report.rubric import rubric_json, rubric_text  # noqa: PLC0415
 
     loaded = load_rubric(named)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from turncurve.errors import ReadError
 from turncurve.readers.grade_lines import RunLine
+from turncurve.readers.graded_turns import BY_RULE
 from turncurve.table import RunTable, SignalInfo, TurnTable
 from turncurve.table.columns import objects
 
@@ -153,7 +154,7 @@ def _rows(
 def _runs(
     table: TurnTable, graded: TurnTable, where: NDArray[np.int64], names: Sequence[str]
 ) -> RunTable:
-    """Of each run: no reason left for what the grades give, and the scale of its scores."""
+    """Of each run: no reason left for what the grades give, its scale, and who judged."""
     runs = table.runs
     met = where[where >= 0]
     absent = list(runs.absent)
@@ -163,4 +164,17 @@ def _runs(
     if "quality" in names:
         low[met] = graded.runs.quality_low[where >= 0]
         high[met] = graded.runs.quality_high[where >= 0]
-    return replace(runs, absent=objects(absent), quality_low=low, quality_high=high)
+    notes = list(runs.notes)
+    if "error" in names:
+        notes = [tuple(note for note in said if not note.endswith(BY_RULE)) for said in notes]
+        for run, position in enumerate(where.tolist()):
+            if position >= 0:
+                by_rule = [note for note in graded.runs.notes[run] if note.endswith(BY_RULE)]
+                notes[position] = (*notes[position], *by_rule)
+    return replace(
+        runs,
+        absent=objects(absent),
+        quality_low=low,
+        quality_high=high,
+        notes=objects(notes),
+    )

@@ -11,8 +11,8 @@ from turncurve.grading.carry_out import Outcome
 from turncurve.grading.plan import Plan
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import amount, counted, interval, signed, usd
-from turncurve.report.json import plain
 from turncurve.report.layout import visible
+from turncurve.report.plain import plain
 from turncurve.stats.estimate import Estimate
 
 SCHEMA_VERSION = "1.0"

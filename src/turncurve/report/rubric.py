@@ -9,7 +9,7 @@ from turncurve.grading.prompt import system_text
 from turncurve.grading.rubric import Rubric
 from turncurve.grading.tokens import estimated_tokens
 from turncurve.report.figures import counted
-from turncurve.report.json import plain
+from turncurve.report.plain import plain
 
 SCHEMA_VERSION = "1.0"
 
