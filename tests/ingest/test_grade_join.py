@@ -163,7 +163,7 @@ def test_grades_of_another_tool_go_the_same_way(tmp_path: Path, data: Path) -> N
 
 
 def test_who_judged_goes_with_the_grades(tmp_path: Path) -> None:
-    """Runs whose own verdicts came of a rule are, with a grader's grades, no longer by that rule."""
+    """Verdicts by a rule over signals give way to a grader's grades, and their note with them."""
     path = traces(tmp_path / "a/t.jsonl", {"x": 2})
     table = read_table([path]).table
     noted = objects([(f"verdicts {BY_RULE}", "another note")])
