@@ -16,7 +16,8 @@ from turncurve.cli.output_options import Outputs, result_options
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "--grades",
-    required=True,
+    default="grades.jsonl",
+    show_default=True,
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="The grade file (.jsonl): made where there is none, gone on with where there is one.",
