@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncurve.errors import ReadError
+from turncurve.readers import READERS
 from turncurve.readers.stream import (
     LIMITS,
     Limits,
@@ -325,3 +326,13 @@ def test_no_bytes_crash_it(tmp_path_factory: pytest.TempPathFactory, content: by
         path.write_bytes(start + content)
         read(path)
         head(path)
+
+
+def test_where_text_breaks_off_is_said_once(tmp_path: Path) -> None:
+    """Python's message ends in "at", as ours goes on."""
+    path = tmp_path / "cut.jsonl"
+    path.write_text('{"run": "a", "turn": 1}\n{"run": "b')
+    problems: list[ReadError] = []
+    list(READERS["turns"].read(path, problems.append))
+    assert problems
+    assert not any("at at" in str(problem) for problem in problems)

@@ -257,7 +257,7 @@ def _reason(problem: Exception) -> str:
     if isinstance(problem, RecursionError):
         return "nested too deep to read safely"
     if isinstance(problem, json.JSONDecodeError):
-        return f"is no JSON: {problem.msg} at character {problem.pos + 1}"
+        return f"is no JSON: {problem.msg.removesuffix(' at')} at character {problem.pos + 1}"
     if isinstance(problem, ValidationError):
         faults = problem.errors(include_url=False, include_context=False, include_input=False)
         words = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in faults[:2]]

@@ -257,7 +257,7 @@ def _without_half_surrogates(value: Any) -> Any:
 
 def _reason(bad: ValueError, problem: msgspec.DecodeError) -> str:
     if isinstance(bad, json.JSONDecodeError):
-        return f"{bad.msg} at character {bad.pos + 1}"
+        return f"{bad.msg.removesuffix(' at')} at character {bad.pos + 1}"
     return str(problem)
 
 
