@@ -5,11 +5,13 @@
     │   └── TextGoneError      the file behind a run of a store is gone or has changed
     ├── UnknownNameError     no reader, signal or command is registered under a name
     │   └── UnknownEventError  no run has an event of a kind
+    ├── AmbiguousNameError   one of several names must be chosen
     ├── OffScaleError        a value that was asked for lies off a signal's scale
     ├── BrokenPluginError    an installed plugin is broken
     ├── MissingExtraError    an optional dependency is needed and not installed
     ├── NotEnoughDataError   an estimate is undefined for so few observations
     ├── NotComparableError   two sets of runs have too little in common
+    ├── ConstructError       labels that were made knowing different things are not compared
     ├── InvariantError       a run, turn or table breaks a rule of the data model
     ├── RuleError            a rule file does not say what it should
     ├── RubricError          a rubric file does not say what it should
@@ -86,6 +88,16 @@ class UnknownEventError(UnknownNameError):
         )
 
 
+class AmbiguousNameError(TurncurveError, LookupError):
+    """There are several of a kind, and it matters which one is meant."""
+
+    def __init__(self, where: str, kind: str, known: Iterable[str], option: str) -> None:
+        names = list(known)
+        super().__init__(
+            f"{where} holds {len(names)} {kind}s; name one with {option}: {', '.join(names)}"
+        )
+
+
 class OffScaleError(TurncurveError, ValueError):
     """A value that was asked for lies off a signal's scale, so no curve can reach it."""
 
@@ -132,6 +144,14 @@ class NotComparableError(TurncurveError):
     def __init__(self, reason: str, fix: str) -> None:
         self.reason, self.fix = reason, fix
         super().__init__(f"{reason}; {fix}")
+
+
+class ConstructError(TurncurveError):
+    """Labels with hindsight and labels without it were to be mixed or compared."""
+
+    def __init__(self, what: str, *, fix: str) -> None:
+        self.fix = fix
+        super().__init__(f"{what} ({fix})")
 
 
 class InvariantError(TurncurveError, ValueError):

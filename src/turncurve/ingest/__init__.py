@@ -7,6 +7,7 @@ from turncurve.ingest.options import Progress, ReadOptions
 from turncurve.ingest.reading import (
     Ingested,
     fetch_runs,
+    iter_named_runs,
     iter_runs,
     read,
     read_table,
@@ -25,6 +26,7 @@ __all__ = [
     "explain",
     "fetch_runs",
     "import_files",
+    "iter_named_runs",
     "iter_runs",
     "read",
     "read_table",

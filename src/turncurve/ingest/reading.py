@@ -13,7 +13,7 @@ from turncurve.errors import ReadError
 from turncurve.ingest.discover import discover, empty_folders
 from turncurve.ingest.file_reader import FileReader, Input, read_file
 from turncurve.ingest.grade_join import CARRIED, join_grades
-from turncurve.ingest.identity import Identities, conditions_of, folder_name
+from turncurve.ingest.identity import Identities, check_words, conditions_of, folder_name
 from turncurve.ingest.options import Problems, Progress, ReadOptions
 from turncurve.ingest.rows import Rows, settled
 from turncurve.ingest.stored import StoreInput, open_store
@@ -134,6 +134,33 @@ def iter_runs(
         yield identities.place(run, Path(run.path))
     for stored in reading.stores:
         runs = identities.place_rows(stored.store.runs())
+        places = stored.places(set(runs.path), problems)
+        for _, run in _fetched(runs, range(len(runs.id)), places):
+            yield run
+
+
+def iter_named_runs(
+    paths: Sequence[str | Path],
+    *,
+    options: ReadOptions = _DEFAULTS,
+    on_problem: OnProblem | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Run]:
+    """The same runs as `iter_runs`, each under the id that its file gives it.
+
+    Several files may speak of one run, as graders of the same steps do: `iter_runs` would make it
+    two.
+
+    Raises:
+        InvariantError: An id of a run, or a name in it, is no text.
+    """
+    problems = Problems(on_problem)
+    reading = _Reading(paths, options, problems)
+    for run in reading.runs_of_files(progress):
+        check_words(run)
+        yield run
+    for stored in reading.stores:
+        runs = stored.store.runs()
         places = stored.places(set(runs.path), problems)
         for _, run in _fetched(runs, range(len(runs.id)), places):
             yield run

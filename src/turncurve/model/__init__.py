@@ -1,6 +1,6 @@
 """What happened: runs, turns, tool calls, usage, grades. Standard library only."""
 
-from turncurve.model.grade import Grade, Validity
+from turncurve.model.grade import Construct, Grade, Validity
 from turncurve.model.run import (
     Detector,
     Event,
@@ -16,6 +16,7 @@ from turncurve.model.run import (
 from turncurve.model.usage import Usage, usage_with_cache_inside
 
 __all__ = [
+    "Construct",
     "Detector",
     "Event",
     "EventKind",

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 from turncurve.errors import InvariantError
 
 Validity: TypeAlias = Literal["fail", "neutral", "pass"]
+Construct: TypeAlias = Literal["hindsight", "no_hindsight"]
+"""What whoever judged a turn knew: how the run went on, or no more than the turns up to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,8 @@ class Grade:
     missing_reason: str | None = None
     members: tuple[Grade, ...] | None = None
     """The votes behind a grade of several graders, or of one asked several times; else None."""
+    construct: Construct | None = None
+    """None where the file does not say."""
 
     def __post_init__(self) -> None:
         if (self.validity is None) != (self.missing_reason is not None):

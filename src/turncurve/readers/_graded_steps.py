@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from turncurve.model import Grade, Validity
+from turncurve.model import Construct, Grade, Validity
 from turncurve.readers.fields import as_name, as_text
 
 Level: TypeAlias = Literal["low", "medium", "high"]
@@ -20,17 +20,21 @@ _DEPENDENCY: dict[str, Dependency] = {
     "dependent": "dependent",
     "n/a": "n/a",
 }
+CONSTRUCTS: dict[str, Construct] = {"hindsight": "hindsight", "no_hindsight": "no_hindsight"}
 
 
-def grade_of_step(step: Mapping[str, Any], *, grader: str | None = None) -> Grade:
+def grade_of_step(
+    step: Mapping[str, Any], *, grader: str | None = None, construct: Construct | None = None
+) -> Grade:
     """The judgement in a step.
 
     A parse error of the grader's answer makes it missing, whatever validity was filled in for it.
 
     Args:
-        step: `{validity, complexity, dependency, severity, is_looping, grader_model, raw}`, all of
-            which may be absent.
+        step: `{validity, complexity, dependency, severity, is_looping, construct, grader_model,
+            raw}`, all of which may be absent.
         grader: Who graded, where the step does not say.
+        construct: What the grader knew, where the step does not say.
     """
     get = step.get
     words = (
@@ -40,6 +44,7 @@ def grade_of_step(step: Mapping[str, Any], *, grader: str | None = None) -> Grad
         get("dependency"),
         get("severity"),
         get("is_looping"),
+        get("construct") or construct,
     )
     fault = parse_error(step)
     if fault is None:
@@ -50,16 +55,8 @@ def grade_of_step(step: Mapping[str, Any], *, grader: str | None = None) -> Grad
     return _grade(*words, fault=fault)
 
 
-def _grade(
-    grader: str,
-    validity: object,
-    complexity: object,
-    dependency: object,
-    severity: object,
-    looping: object,
-    *,
-    fault: str | None = None,
-) -> Grade:
+def _grade(grader: str, *words: object, fault: str | None = None) -> Grade:
+    validity, complexity, dependency, severity, looping, construct = words
     judged = _one_of(_VALIDITY, validity)
     if fault is None and judged is None:
         fault = f"wanted validity fail, neutral or pass, got {validity!r}"
@@ -71,11 +68,12 @@ def _grade(
         severity=_one_of(_LEVEL, severity),
         looping=looping if isinstance(looping, bool) else None,
         missing_reason=fault,
+        construct=_one_of(CONSTRUCTS, construct),
     )
 
 
 _LONG = 200
-_WORDS = frozenset({*_VALIDITY, *_LEVEL, *_DEPENDENCY, None, True, False})
+_WORDS = frozenset({*_VALIDITY, *_LEVEL, *_DEPENDENCY, *CONSTRUCTS, None, True, False})
 
 
 @lru_cache(maxsize=1024, typed=True)

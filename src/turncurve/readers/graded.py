@@ -1,7 +1,8 @@
 """Grades of the steps of agent traces, one trace a line: the turns' judgements without their text.
 
 A line is `{trace_id, task_id, model, source, success, steps, metadata}`; a step is
-`{step_index, validity, complexity, dependency, severity, is_looping, grader_model, raw}`.
+`{step_index, validity, complexity, dependency, severity, is_looping, grader_model, raw}`. A line,
+its metadata or a step may have a `construct`: whether the judge knew how the run went on.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from turncurve.errors import ReadError
-from turncurve.model import Grade, Run, Turn
-from turncurve.readers._graded_steps import grade_of_step, parse_error
+from turncurve.model import Construct, Grade, Run, Turn
+from turncurve.readers._graded_steps import CONSTRUCTS, grade_of_step, parse_error
 from turncurve.readers._items import as_mapping, json_items
 from turncurve.readers._outcomes import exit_events, exit_type
 from turncurve.readers.absent import absent_signals
@@ -66,7 +67,8 @@ def read(path: Path, on_problem: OnProblem) -> Iterator[Run]:
 
 
 def _run(record: dict[str, Any], where: str | int, path: Path, on_problem: OnProblem) -> Run:
-    turns = _turns(record["steps"], where, path, on_problem)
+    construct = _construct(record, where, path, on_problem)
+    turns = _turns(record["steps"], construct, where, path, on_problem)
     task = _words(record.get("task_id"))
     success = record.get("success") if isinstance(record.get("success"), bool) else None
     words = _words(as_mapping(record.get("metadata")).get("exit_status"))
@@ -94,6 +96,25 @@ def _run(record: dict[str, Any], where: str | int, path: Path, on_problem: OnPro
     )
 
 
+def _construct(
+    record: dict[str, Any], where: str | int, path: Path, on_problem: OnProblem
+) -> Construct | None:
+    """What the judges of a trace knew, where the record or its metadata says so."""
+    given = record.get("construct") or as_mapping(record.get("metadata")).get("construct")
+    return _known_construct(given, f"{where}.construct", path, on_problem)
+
+
+def _known_construct(
+    given: object, record: str, path: Path, on_problem: OnProblem
+) -> Construct | None:
+    construct = CONSTRUCTS.get(as_text(given))
+    if given is not None and construct is None:
+        reason = f"wanted construct {' or '.join(CONSTRUCTS)}, got {given!r:.40}"
+        fix = "the grades were read as of no stated construct"
+        on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
+    return construct
+
+
 def _words(value: object) -> str | None:
     """An id or a name: text that is not empty, or a number."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -102,7 +123,11 @@ def _words(value: object) -> str | None:
 
 
 def _turns(
-    steps: list[Any], where: str | int, path: Path, on_problem: OnProblem
+    steps: list[Any],
+    construct: Construct | None,
+    where: str | int,
+    path: Path,
+    on_problem: OnProblem,
 ) -> tuple[Turn, ...]:
     """The turns in order; several graders' judgements of one step stand on one turn."""
     grades: dict[int, tuple[Grade, ...]] = {}
@@ -114,7 +139,7 @@ def _turns(
         if index is None or index >= MOST_TURNS:
             _tell(path, record, f"wanted a step_index from 0 to {MOST_TURNS - 1:,}", on_problem)
             continue
-        grade, turn = _grade(step, record, path, on_problem), index + 1
+        grade, turn = _grade(step, construct, record, path, on_problem), index + 1
         others = grades.get(turn, ())
         if not others:
             values[turn], records[turn] = {}, record
@@ -138,8 +163,17 @@ def _tell(path: Path, record: str, reason: str, on_problem: OnProblem) -> None:
     on_problem(ReadError(path, reason, record=record, fix=fix, kept=True))
 
 
-def _grade(step: dict[str, Any], record: str, path: Path, on_problem: OnProblem) -> Grade:
-    grade = grade_of_step(step)
+def _grade(
+    step: dict[str, Any],
+    construct: Construct | None,
+    record: str,
+    path: Path,
+    on_problem: OnProblem,
+) -> Grade:
+    own = step.get("construct")
+    if own is not None:
+        construct = _known_construct(own, f"{record}.construct", path, on_problem)
+    grade = grade_of_step(step, construct=construct)
     if grade.missing_reason is not None and parse_error(step) is None:
         fix = "the grade counts as missing"
         on_problem(ReadError(path, grade.missing_reason, record=record, fix=fix, kept=True))

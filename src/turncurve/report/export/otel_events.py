@@ -15,7 +15,7 @@ from turncurve import __version__
 from turncurve.model import Grade, Run, Turn
 
 EVENT = "gen_ai.evaluation.result"
-_OF_GRADE = ("grader", "rubric", "complexity", "dependency", "severity", "looping")
+_OF_GRADE = ("grader", "rubric", "complexity", "dependency", "severity", "looping", "construct")
 _SPAN = re.compile(r"([0-9a-f]{32})/([0-9a-f]{16})")
 
 MOST_EVENTS = 1_000

@@ -1,0 +1,171 @@
+"""Who judged which turn how: the grades or labels of a set of files, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.analysis.construct import one_construct
+from turncurve.model import Construct, Run, Turn
+from turncurve.signals.phase import phase_explore
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+Scale: TypeAlias = Literal["validity", "fail"]
+
+VALIDITIES = ("fail", "neutral", "pass")
+"""Categories of the scale "validity", from worst to best."""
+FAILING = ("fail", "no fail")
+"""Categories of the scale "fail", of marks that say where an error is and nothing else."""
+SEVERITIES = ("low", "medium", "high")
+MISSING = -1
+
+NO_MARK = "turn with a mark that is neither 0 nor 1"
+
+_MARKED_BY: Mapping[str, tuple[str, Construct | None]] = {
+    "trail": ("annotators of TRAIL", "hindsight"),
+    "who_and_when": ("annotators of Who&When", "hindsight"),
+}
+"""Who marked the errors of a format, and what they knew: both saw whole traces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgements:
+    """Judgements of turns; one row a turn and rater, arrays of shape (n_rows,).
+
+    Attributes:
+        name: What the set is called in words: GRADES, say.
+        scale: Which categories there are; 0 is "fail" in both.
+        construct: What the judges knew; None where no file says.
+        raters: Names, in the order of their first judgement.
+        runs: Ids of the runs as their files give them.
+        run: Position in `runs`.
+        turn: From 1.
+        rater: Position in `raters`.
+        category: Position in `categories`; -1 for a judgement that could not be had.
+        severity: Position in `SEVERITIES`; -1 where none is stated.
+        explore: 1 where the turn only looks, 0 where it acts, NaN where that is not known.
+        context_tokens: Tokens that the turn's model call read; NaN where not known.
+        n_turns: Turns of the row's run, as far as this set shows them.
+        excluded: Reason to number of turns that gave no row.
+    """
+
+    name: str
+    scale: Scale
+    construct: Construct | None
+    raters: tuple[str, ...]
+    runs: tuple[str, ...]
+    run: IntArray
+    turn: IntArray
+    rater: IntArray
+    category: IntArray
+    severity: IntArray
+    explore: FloatArray
+    context_tokens: FloatArray
+    n_turns: IntArray
+    excluded: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The words of the scale."""
+        return VALIDITIES if self.scale == "validity" else FAILING
+
+
+def judgements_of(
+    runs: Iterable[Run], *, name: str, construct: Construct | None = None
+) -> Judgements:
+    """Collect the judgements in runs: grades, or else marks of errors (a value `error` of 0 or 1).
+
+    Args:
+        runs: Runs as their files name them; several files may speak of one run.
+        name: What to call the set in errors.
+        construct: What the judges knew, where the files do not say.
+
+    Raises:
+        ConstructError: Files of the set say different things of what the judges knew, or another
+            than `construct`.
+    """
+    rows = _Rows()
+    for run in runs:
+        rows.add(run)
+    return rows.judgements(name, construct)
+
+
+class _Rows:
+    """Collects rows run by run, so that no run is held."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, int] = {}
+        self._raters: dict[str, int] = {}
+        self._length: dict[int, int] = {}
+        self._cells: list[tuple[int, int, int, int, int, float, float]] = []
+        self._marked = False
+        self._odd = 0
+        self._constructs: dict[Construct, str] = {}
+        self._scores: list[bool] = []
+
+    def add(self, run: Run) -> None:
+        """Add the judgements of a run."""
+        number = self._runs.setdefault(run.id, len(self._runs))
+        length = max((turn.index for turn in run.turns), default=0)
+        self._length[number] = max(self._length.get(number, 0), length)
+        phases = phase_explore(run)
+        for turn, phase in zip(run.turns, phases.tolist(), strict=True):
+            usage = turn.usage
+            tokens = None if usage is None else usage.context_tokens
+            beside = (phase, np.nan if tokens is None else float(tokens))
+            if turn.grades:
+                self._add_grades(number, run, turn, beside)
+            elif turn.values.get("error") is not None:
+                self._add_mark(number, run, turn, beside)
+
+    def _add_grades(self, number: int, run: Run, turn: Turn, beside: tuple[float, float]) -> None:
+        for grade in turn.grades:
+            if grade.construct is not None:
+                self._constructs.setdefault(grade.construct, run.path)
+            category = MISSING if grade.validity is None else VALIDITIES.index(grade.validity)
+            severity = MISSING if grade.severity is None else SEVERITIES.index(grade.severity)
+            rater = self._raters.setdefault(grade.grader, len(self._raters))
+            self._cells.append((number, turn.index, rater, category, severity, *beside))
+            self._scores.append(True)
+
+    def _add_mark(self, number: int, run: Run, turn: Turn, beside: tuple[float, float]) -> None:
+        mark = turn.values["error"]
+        if mark not in (0.0, 1.0):
+            self._odd += 1
+            return
+        who, construct = _MARKED_BY.get(run.format, (f"error in {run.format} files", None))
+        if construct is not None:
+            self._constructs.setdefault(construct, run.path)
+        rater = self._raters.setdefault(who, len(self._raters))
+        self._marked = True
+        self._cells.append((number, turn.index, rater, int(mark == 0), MISSING, *beside))
+        self._scores.append(False)
+
+    def judgements(self, name: str, construct: Construct | None) -> Judgements:
+        """All rows as columns."""
+        cells = np.array(self._cells, dtype=np.float64).reshape(len(self._cells), 7).T
+        run, turn, rater, category, severity = (cells[i].astype(np.int64) for i in range(5))
+        if self._marked:  # grades beside marks are put on the scale of the marks
+            category = np.where(np.array(self._scores) & (category > 0), 1, category)
+        lengths = np.array([self._length[i] for i in range(len(self._runs))], dtype=np.int64)
+        return Judgements(
+            name=name,
+            scale="fail" if self._marked else "validity",
+            construct=one_construct(name, self._constructs, construct),
+            raters=tuple(self._raters),
+            runs=tuple(self._runs),
+            run=run,
+            turn=turn,
+            rater=rater,
+            category=category,
+            severity=severity,
+            explore=cells[5],
+            context_tokens=cells[6],
+            n_turns=lengths[run] if len(lengths) else run,
+            excluded={NO_MARK: self._odd} if self._odd else {},
+        )
