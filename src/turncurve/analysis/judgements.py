@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -43,6 +44,8 @@ class Judgements:
         construct: What the judges knew; None where no file says.
         raters: Names, in the order of their first judgement.
         runs: Ids of the runs as their files give them.
+        roots: For each of them the id of the run that it is a part of: its own, or that of the run
+            that started it as a sub-agent. Those with one root are no independent replicates.
         run: Position in `runs`.
         turn: From 1.
         rater: Position in `raters`.
@@ -59,6 +62,7 @@ class Judgements:
     construct: Construct | None
     raters: tuple[str, ...]
     runs: tuple[str, ...]
+    roots: tuple[str, ...]
     run: IntArray
     turn: IntArray
     rater: IntArray
@@ -95,11 +99,40 @@ def judgements_of(
     return rows.judgements(name, construct)
 
 
+def with_traces(judgements: Judgements, runs: Iterable[Run]) -> Judgements:
+    """The judgements with what the judged traces say of phase, context and length.
+
+    Args:
+        judgements: Of some turns.
+        runs: The traces, by the same ids and turns.
+    """
+    places = {run: number for number, run in enumerate(judgements.runs)}
+    rows = defaultdict[tuple[int, int], list[int]](list)
+    pairs = zip(judgements.run.tolist(), judgements.turn.tolist(), strict=True)
+    for row, pair in enumerate(pairs):
+        rows[pair].append(row)
+    explore, tokens = judgements.explore.copy(), judgements.context_tokens.copy()
+    n_turns = judgements.n_turns.copy()
+    for run in runs:
+        number = places.get(run.id)
+        if number is None:
+            continue
+        of_run = judgements.run == number
+        n_turns[of_run] = np.maximum(n_turns[of_run], max((t.index for t in run.turns), default=0))
+        for turn, phase in zip(run.turns, phase_explore(run).tolist(), strict=True):
+            own = rows.get((number, turn.index), [])
+            explore[own] = np.where(np.isnan(explore[own]), phase, explore[own])
+            sent = None if turn.usage is None else turn.usage.context_tokens
+            tokens[own] = np.nan if sent is None else float(sent)
+    return replace(judgements, explore=explore, context_tokens=tokens, n_turns=n_turns)
+
+
 class _Rows:
     """Collects rows run by run, so that no run is held."""
 
     def __init__(self) -> None:
         self._runs: dict[str, int] = {}
+        self._parents: dict[str, str] = {}
         self._raters: dict[str, int] = {}
         self._length: dict[int, int] = {}
         self._cells: list[tuple[int, int, int, int, int, float, float]] = []
@@ -111,6 +144,8 @@ class _Rows:
     def add(self, run: Run) -> None:
         """Add the judgements of a run."""
         number = self._runs.setdefault(run.id, len(self._runs))
+        if run.parent is not None:
+            self._parents.setdefault(run.id, run.parent)
         length = max((turn.index for turn in run.turns), default=0)
         self._length[number] = max(self._length.get(number, 0), length)
         phases = phase_explore(run)
@@ -146,6 +181,13 @@ class _Rows:
         self._cells.append((number, turn.index, rater, int(mark == 0), MISSING, *beside))
         self._scores.append(False)
 
+    def _root(self, run: str) -> str:
+        seen = {run}
+        while (parent := self._parents.get(run)) is not None and parent not in seen:
+            seen.add(parent)
+            run = parent
+        return run
+
     def judgements(self, name: str, construct: Construct | None) -> Judgements:
         """All rows as columns."""
         cells = np.array(self._cells, dtype=np.float64).reshape(len(self._cells), 7).T
@@ -159,6 +201,7 @@ class _Rows:
             construct=one_construct(name, self._constructs, construct),
             raters=tuple(self._raters),
             runs=tuple(self._runs),
+            roots=tuple(self._root(run) for run in self._runs),
             run=run,
             turn=turn,
             rater=rater,

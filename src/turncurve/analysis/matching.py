@@ -29,7 +29,8 @@ class Matched:
     """Turns that both sets judged; arrays of shape (n_items,).
 
     Attributes:
-        run: Which run, as a whole number that two turns of one run share.
+        run: Which run, as a whole number.
+        cluster: Which independent run: a run and those of its sub-agents share one.
         turn: From 1.
         graded: The grader's category.
         reference: The labels' category.
@@ -43,6 +44,7 @@ class Matched:
     """
 
     run: IntArray
+    cluster: IntArray
     turn: IntArray
     graded: IntArray
     reference: IntArray
@@ -152,7 +154,7 @@ def match(graded: Judgements, reference: Judgements) -> Matched:
 
     Turns that one set alone has, and those that a side could not judge, are counted and left out.
     """
-    run_of = shared_runs([graded, reference])
+    run_of, root_of = _shared_runs([graded, reference])
     own, other = (
         _key(run_of[i][each.run], each.turn) for i, each in enumerate((graded, reference))
     )
@@ -171,6 +173,7 @@ def match(graded: Judgements, reference: Judgements) -> Matched:
     a_kept, b_kept = a[both], b[both]
     return Matched(
         run=run_of[0][graded.run[a_kept]],
+        cluster=root_of[run_of[0][graded.run[a_kept]]],
         turn=graded.turn[a_kept],
         graded=graded.category[a_kept],
         reference=reference.category[b_kept],
@@ -184,15 +187,6 @@ def match(graded: Judgements, reference: Judgements) -> Matched:
     )
 
 
-def shared_runs(sets: Sequence[Judgements]) -> list[IntArray]:
-    """For each set, a number for each of its runs, by which a run is the same in all sets."""
-    numbers: dict[str, int] = {}
-    return [
-        np.array([numbers.setdefault(run, len(numbers)) for run in one.runs], dtype=np.int64)
-        for one in sets
-    ]
-
-
 def rating_matrix(sets: Sequence[Judgements]) -> tuple[IntArray, IntArray, tuple[str, ...]]:
     """Every rater of every set beside each other.
 
@@ -203,7 +197,7 @@ def rating_matrix(sets: Sequence[Judgements]) -> tuple[IntArray, IntArray, tuple
         The run of each item, shape (n_items,); categories, -1 where missing, shape
         (n_items, n_raters); and the raters' names.
     """
-    run_of = shared_runs(sets)
+    run_of, root_of = _shared_runs(sets)
     keys = [_key(run_of[i][one.run], one.turn) for i, one in enumerate(sets)]
     items, place = np.unique(np.concatenate(keys), return_inverse=True)
     names = [(one.name, rater) for one in sets for rater in one.raters]
@@ -212,7 +206,29 @@ def rating_matrix(sets: Sequence[Judgements]) -> tuple[IntArray, IntArray, tuple
     for one, key in zip(sets, keys, strict=True):
         table[place.ravel()[start : start + len(key)], column + one.rater] = one.category
         start, column = start + len(key), column + len(one.raters)
-    return items // _TURNS, table, tuple(f"{name}: {rater}" for name, rater in names)
+    return root_of[items // _TURNS], table, tuple(f"{name}: {rater}" for name, rater in names)
+
+
+def _shared_runs(sets: Sequence[Judgements]) -> tuple[list[IntArray], IntArray]:
+    """For each set a number for each of its runs, by which a run is the same in all sets.
+
+    And for each number, that of the run which it is a part of.
+    """
+    numbers: dict[str, int] = {}
+    run_of = [
+        np.array([numbers.setdefault(run, len(numbers)) for run in one.runs], dtype=np.int64)
+        for one in sets
+    ]
+    roots = {}
+    for one in sets:
+        for run, root in zip(one.runs, one.roots, strict=True):
+            if root != run or run not in roots:
+                roots[run] = root
+    parts = [(numbers[run], numbers.setdefault(root, len(numbers))) for run, root in roots.items()]
+    root_of = np.arange(len(numbers))
+    for run_number, root_number in parts:
+        root_of[run_number] = root_number
+    return run_of, root_of
 
 
 def _only(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from turncurve.stats.cluster_bootstrap import ClusterInterval, cluster_interval, resampled_sums
+from turncurve.stats.cluster_bootstrap import (
+    AT_ONCE,
+    ClusterInterval,
+    cluster_interval,
+    draws,
+    resampled_sums,
+)
 from turncurve.stats.confusion import share
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.proportion import clopper_pearson
@@ -30,6 +37,18 @@ class Resampling:
     level: float = 0.95
     resamples: int = 2_000
     seed: int = 0
+
+    def draw(self, n: int) -> Iterable[FloatArray]:
+        """The draws of n runs, which are the same for everything that so many runs carry."""
+        if n * self.resamples <= AT_ONCE:
+            return _few_draws(n, self.seed, self.resamples)
+        return draws(n, rng=np.random.default_rng(self.seed), resamples=self.resamples)
+
+
+@lru_cache(maxsize=4)
+def _few_draws(n: int, seed: int, resamples: int) -> tuple[FloatArray, ...]:
+    """Draws that many estimates share, kept as drawing them takes longer than all else."""
+    return tuple(draws(n, rng=np.random.default_rng(seed), resamples=resamples))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +74,7 @@ def estimate_over_runs(
         statistics: By name what it is, how it follows from sums, and why it may be absent.
         resampling: How intervals are found; the same draws serve all.
     """
-    rng = np.random.default_rng(resampling.seed)
-    drawn = resampled_sums(sums, rng=rng, resamples=resampling.resamples)
+    drawn = resampled_sums(sums, resampling.draw)
     return {
         name: as_estimate(
             sized, cluster_interval(drawn, statistic, level=resampling.level), why, resampling

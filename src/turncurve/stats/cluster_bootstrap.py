@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,6 +15,8 @@ from turncurve.stats.quantiles import t_quantile
 FloatArray: TypeAlias = NDArray[np.float64]
 Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """From sums of shape (..., *cells) to values of shape (...), NaN where there is none."""
+Draw: TypeAlias = Callable[[int], Iterable[FloatArray]]
+"""From a number of clusters to blocks of draws, as `draws` gives them."""
 
 FEWEST = 10
 """Clusters below which resampling says too little, and the jackknife's t interval is given."""
@@ -22,7 +24,7 @@ ENOUGH = 20
 """Clusters from which the interval is corrected for bias and skewness."""
 MOST_LOST = 0.1
 """Share of resamples without a value above which there is no interval."""
-_AT_ONCE = 4_000_000
+AT_ONCE = 2_000_000
 """Weights held at once."""
 
 
@@ -68,26 +70,38 @@ class ClusterInterval:
     reason: str | None = None
 
 
-def resampled_sums(sums: ArrayLike, *, rng: np.random.Generator, resamples: int) -> ClusterSums:
-    """Draw clusters with replacement, as many as there are, and add up what they hold.
+def draws(n: int, *, rng: np.random.Generator, resamples: int) -> Iterator[FloatArray]:
+    """How often each of n clusters is drawn, with replacement and n times; block by block.
+
+    Args:
+        n: Number of clusters.
+        rng: Source of randomness.
+        resamples: Number of draws.
+
+    Yields:
+        Shape (size, n); the sizes sum to `resamples`.
+    """
+    step = max(1, AT_ONCE // n)
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        yield rng.multinomial(n, np.full(n, 1 / n), size=size).astype(np.float64)
+
+
+def resampled_sums(sums: ArrayLike, draw: Draw) -> ClusterSums:
+    """What clusters hold: all together, in each draw of them, and without each in turn.
 
     Args:
         sums: What each cluster adds; shape (n_clusters, *cells). Clusters of nothing but 0 are left
             out before drawing.
-        rng: Source of randomness.
-        resamples: Number of draws; none are made with fewer than `FEWEST` clusters.
+        draw: `draws` for a number of clusters; not asked with fewer than `FEWEST`.
     """
     given = np.asarray(sums, dtype=np.float64)
     cells = given.shape[1:]
     flat = given.reshape(len(given), -1)
     flat = flat[(flat != 0).any(axis=1)]
-    n, total = len(flat), flat.sum(axis=0)
-    n_draws = resamples if n >= FEWEST else 0
-    drawn = np.empty((n_draws, flat.shape[1]))
-    step = max(1, _AT_ONCE // max(n, 1))
-    for start in range(0, n_draws, step):
-        size = min(step, n_draws - start)
-        drawn[start : start + size] = rng.multinomial(n, np.full(n, 1 / n), size=size) @ flat
+    total = flat.sum(axis=0)
+    blocks = [weights @ flat for weights in draw(len(flat))] if len(flat) >= FEWEST else []
+    drawn = np.concatenate(blocks) if blocks else np.empty((0, flat.shape[1]))
     return ClusterSums(
         total=total.reshape(cells),
         drawn=drawn.reshape(-1, *cells),
