@@ -20,7 +20,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 
 TOKENS = "tokens that the turn's model call read"
-RUN_TURNS = "turns of the run: no file says how many tokens a turn read"
+RUN_TURNS = "turns of the run, as the tokens that most turns read are not known"
 MOST_UNKNOWN = 0.5
 """Share of turns of unknown length above which the length of the run stands in."""
 

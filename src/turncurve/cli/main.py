@@ -57,6 +57,10 @@ COMMANDS = {
     "rubric": Command(
         "turncurve.cli.rubric:rubric", "What a grader is asked: make, show and check it."
     ),
+    "validate": Command(
+        "turncurve.cli.validate:validate",
+        "How far a grader can be trusted: grades against labels.",
+    ),
     "import": Command(
         "turncurve.cli.import_command:import_", "Trace files into a store, so they are read once."
     ),

@@ -20,6 +20,7 @@ from turncurve.ingest import (
     explain,
     fetch_runs,
     import_files,
+    iter_named_runs,
     iter_runs,
     read_table,
 )
@@ -76,6 +77,26 @@ def read_again(
         yield from iter_runs(paths, options=_options(reading), on_problem=told.append, progress=bar)
     if not quiet:
         tell_problems([one for one in told if isinstance(one, TextGoneError)], ())
+
+
+def named_runs(paths: Sequence[str], told: list[ReadError], *, quiet: bool) -> Iterator[Run]:
+    """All runs, one at a time, under the ids that their files give them.
+
+    Args:
+        paths: Files, folders, patterns and stores.
+        told: Takes up each problem.
+        quiet: No progress bar.
+    """
+    with ProgressBar("reading", Console(stderr=True, quiet=quiet)) as bar:
+        yield from iter_named_runs(
+            paths,
+            on_problem=lambda one: told.append(
+                ReadError(
+                    as_given(one.path), one.reason, record=one.record, fix=one.fix, kept=one.kept
+                )
+            ),
+            progress=bar,
+        )
 
 
 def read_texts(

@@ -15,6 +15,7 @@ from turncurve.cli.reading import read_runs
 from turncurve.report.blocks import Block, as_markdown, as_text
 from turncurve.report.layout import visible
 from turncurve.report.plain import dump
+from turncurve.report.result_page import as_page
 from turncurve.table import TurnTable
 
 SHOWN_NAMES = 10
@@ -65,6 +66,8 @@ def write_result(
             write_text(target, page())
         elif form == "markdown":
             write_text(target, as_markdown(title, blocks))
+        elif form == "html":
+            write_text(target, as_page(title, blocks))
         else:
             write_text(target, as_text(blocks))
         if target != "-" and not quiet:

@@ -1,4 +1,4 @@
-"""A result as sentences, facts and tables, which are then set as text or as Markdown."""
+"""A result as sentences, facts, tables and pictures, set as text, as Markdown or as a page."""
 
 from __future__ import annotations
 
@@ -38,22 +38,34 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-Block: TypeAlias = Said | Facts | Table
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A drawing for the page, whose numbers stand in a table too: text and Markdown leave it out.
+
+    `svg` is an `<svg>` element whose texts are escaped.
+    """
+
+    title: str
+    svg: str
+    caption: str
+
+
+Block: TypeAlias = Said | Facts | Table | Picture
 
 
 def as_text(blocks: Iterable[Block]) -> str:
     """The blocks for a terminal, in 80 columns."""
-    return "\n\n".join(_text(block) for block in blocks) + "\n"
+    return "\n\n".join(_text(one) for one in blocks if not isinstance(one, Picture)) + "\n"
 
 
 def as_markdown(title: str, blocks: Sequence[Block]) -> str:
     """The blocks as Markdown, under a heading."""
-    first, *rest = blocks
+    first, *rest = (block for block in blocks if not isinstance(block, Picture))
     opening = f"**{markup.escaped(first.text)}**" if isinstance(first, Said) else _markdown(first)
     return "\n\n".join([f"### turncurve: {title}", opening, *map(_markdown, rest)]) + "\n"
 
 
-def _text(block: Block) -> str:
+def _text(block: Said | Facts | Table) -> str:
     if isinstance(block, Said):
         return layout.paragraph(layout.visible(block.text, 2_000))
     if isinstance(block, Facts):
@@ -65,7 +77,7 @@ def _text(block: Block) -> str:
     return layout.section(block.title, shown, *([""] if notes else []), *notes)
 
 
-def _markdown(block: Block) -> str:
+def _markdown(block: Said | Facts | Table) -> str:
     if isinstance(block, Said):
         return markup.escaped(block.text)
     if isinstance(block, Facts):
