@@ -75,7 +75,7 @@ def _blocks(result: GraderValidation) -> Iterator[Block]:
         yield Picture(
             title="Agreement by position",
             svg=positions_svg(result.by_position.groups),
-            caption="Kappa (filled) and AC1 (hollow) by turn, with intervals over runs. Kappa falls "
+            caption="Kappa (filled) and AC1 (hollow) by turn, intervals over runs. Kappa falls "
             "where failing turns get rare even if the grader errs no more often: look at "
             "sensitivity and specificity before you call it decay.",
         )

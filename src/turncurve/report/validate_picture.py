@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Sequence
 
 from turncurve.analysis.agreement import Agreement
@@ -47,7 +48,7 @@ def _matrix(agreement: Agreement) -> Iterator[str]:
     yield "</svg>"
 
 
-_STEP = 112
+_STEP = 132
 _HIGH = 220
 _MARGIN_LEFT, _MARGIN_TOP, _FOOT = 46, 30, 62
 
@@ -67,15 +68,14 @@ def _positions(groups: Sequence[Group]) -> Iterator[str]:
         for end in (one.value, one.low)
         if end is not None
     ]
-    lowest = -1.0 if min(known, default=0.0) < -0.5 else -0.5 if min(known, default=0) < 0 else 0.0
-    for tick in (-1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0):
-        if tick >= lowest:
-            y = _height(tick, lowest)
-            yield (
-                f'<line class="{"zero" if tick == 0 else "axis"}" x1="{_MARGIN_LEFT}" '
-                f'x2="{width - 8}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            )
-            yield _text(_MARGIN_LEFT - 8, y + 4, f"{tick:g}", anchor="end", soft=True)
+    lowest = min(0, math.floor(4 * max(-1.0, min(known, default=0.0)))) / 4
+    for quarter in range(round(4 * lowest), 5):
+        y = _height(quarter / 4, lowest)
+        yield (
+            f'<line class="{"axis" if quarter else "zero"}" x1="{_MARGIN_LEFT}" '
+            f'x2="{width - 8}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
+        yield _text(_MARGIN_LEFT - 8, y + 4, f"{quarter / 4:g}", anchor="end", soft=True)
     yield _key(_MARGIN_LEFT + 8, "first", "kappa")
     yield _key(_MARGIN_LEFT + 88, "second", "AC1")
     for number, group in enumerate(groups):
