@@ -48,18 +48,23 @@ def test_bca_is_scipys() -> None:
     assert ours.method.startswith("BCa")
 
 
-def test_percentiles_with_fewer_clusters() -> None:
-    """With 10 to 19 clusters the limits are plain quantiles of the resamples."""
-    values = np.random.default_rng(6).exponential(size=15)
-    ours = interval(with_ones(values), resamples=500)
-    weights = np.random.default_rng(1).multinomial(15, np.full(15, 1 / 15), size=500)
-    wanted = np.quantile(weights @ values / 15, [0.025, 0.975])
-    assert (ours.low, ours.high) == pytest.approx(tuple(wanted))
-    assert ours.method.startswith("percentiles")
+def test_percentiles_where_a_run_is_all() -> None:
+    """Where it is undefined without one of 25 runs, limits are plain quantiles of the rest."""
+    sums = np.tile([0.0, 1.0, 1.0], (25, 1))
+    sums[:5, 0] = 1.0
+
+    def statistic(cells: np.ndarray) -> np.ndarray:
+        return np.where(cells[..., 1] == 24, np.nan, ratio(cells))
+
+    found = interval(sums, resamples=500, statistic=statistic)
+    weights = np.random.default_rng(1).multinomial(25, np.full(25, 1 / 25), size=500)
+    wanted = np.quantile(weights[:, :5].sum(axis=1) / 25, [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx(tuple(wanted))
+    assert found.method.startswith("percentiles")
 
 
 def test_jackknife_with_few_clusters() -> None:
-    """Below 10 clusters the interval of a mean is Student's t interval."""
+    """Below 20 clusters the interval of a mean is Student's t interval."""
     values = np.array([1.0, 3.0, 4.0, 9.0, 2.5])
     ours = interval(with_ones(values))
     wanted = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
@@ -100,8 +105,8 @@ def test_no_spread_has_no_interval(sums: np.ndarray, reason: str) -> None:
 
 
 def test_undefined_in_many_resamples() -> None:
-    """A statistic that one of 12 clusters alone makes defined has no interval; so with 5."""
-    for n in (12, 5):
+    """A statistic that one of 30 clusters alone makes defined has no interval; so with 5."""
+    for n in (30, 5):
         sums = np.tile([0.0, 0.0, 1.0], (n, 1))
         sums[0, :2] = 1.0
         found = interval(sums)
@@ -138,5 +143,5 @@ def test_covers_kappa(n_runs: int) -> None:
     for seed in range(600):
         found = interval(study(n_runs), seed, resamples=600, statistic=lambda t: kappas(t, weights))
         covered.append(found.low is not None and found.low <= truth <= found.high)
-    assert np.mean(covered) > (0.90 if n_runs >= 40 else 0.85)
+    assert np.mean(covered) > (0.91 if n_runs >= 40 else 0.88)
     assert np.mean(covered) < 0.985

@@ -14,13 +14,14 @@ from turncurve.analysis.judgements import FAILING, SEVERITIES
 from turncurve.analysis.matching import Matched
 from turncurve.analysis.over_clusters import Resampling
 from turncurve.analysis.ranges import Range, even_ranges, turn_ranges
-from turncurve.stats.cluster_bootstrap import FEWEST
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 
 TOKENS = "tokens that the turn's model call read"
 RUN_TURNS = "turns of the run, as the tokens that most turns read are not known"
+FEWEST_RUNS = 10
+"""Runs that must reach a range of turns for it to be one of its own."""
 MOST_UNKNOWN = 0.5
 """Share of turns of unknown length above which the length of the run stands in."""
 
@@ -77,7 +78,7 @@ def by_position(
     matched: Matched, ranges: Sequence[Range] | None, resampling: Resampling
 ) -> Breakdown:
     """Agreement by turn; the default ranges are those of `turn_ranges`."""
-    chosen = ranges or turn_ranges(matched.turn, matched.cluster, fewest_runs=FEWEST)
+    chosen = ranges or turn_ranges(matched.turn, matched.cluster, fewest_runs=FEWEST_RUNS)
     return _by_ranges("turn", matched, matched.turn.astype(np.float64), chosen, resampling)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from turncurve.analysis.construct import one_construct
 from turncurve.model import Construct, Run, Turn
-from turncurve.signals.phase import phase_explore
+from turncurve.signals.phase import turn_phase
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -119,12 +119,24 @@ def with_traces(judgements: Judgements, runs: Iterable[Run]) -> Judgements:
             continue
         of_run = judgements.run == number
         n_turns[of_run] = np.maximum(n_turns[of_run], max((t.index for t in run.turns), default=0))
-        for turn, phase in zip(run.turns, phase_explore(run).tolist(), strict=True):
+        for turn in run.turns:
+            phase = _phase(turn)
             own = rows.get((number, turn.index), [])
             explore[own] = np.where(np.isnan(explore[own]), phase, explore[own])
-            sent = None if turn.usage is None else turn.usage.context_tokens
-            tokens[own] = np.nan if sent is None else float(sent)
+            tokens[own] = _tokens(turn)
     return replace(judgements, explore=explore, context_tokens=tokens, n_turns=n_turns)
+
+
+def _phase(turn: Turn) -> float:
+    """1 where it looks around, 0 where it acts, as the file says or its actions show."""
+    stated = turn.values.get("phase_explore")
+    found = turn_phase(turn) if stated is None else stated
+    return np.nan if found is None else found
+
+
+def _tokens(turn: Turn) -> float:
+    read = None if turn.usage is None else turn.usage.context_tokens
+    return np.nan if read is None else float(read)
 
 
 class _Rows:
@@ -148,11 +160,8 @@ class _Rows:
             self._parents.setdefault(run.id, run.parent)
         length = max((turn.index for turn in run.turns), default=0)
         self._length[number] = max(self._length.get(number, 0), length)
-        phases = phase_explore(run)
-        for turn, phase in zip(run.turns, phases.tolist(), strict=True):
-            usage = turn.usage
-            tokens = None if usage is None else usage.context_tokens
-            beside = (phase, np.nan if tokens is None else float(tokens))
+        for turn in run.turns:
+            beside = (_phase(turn), _tokens(turn))
             if turn.grades:
                 self._add_grades(number, run, turn, beside)
             elif turn.values.get("error") is not None:

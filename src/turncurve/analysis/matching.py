@@ -86,7 +86,7 @@ def once_each(judgements: Judgements) -> Judgements:
     split = (most >= 0) & (least < most)
     # Of a judgement that could not be had and one that could, the latter counts.
     last = np.append(np.flatnonzero(new)[1:], len(order)) - 1
-    kept = np.sort(order[last[~split]]) if n_groups else order
+    kept = order[last[~split]] if n_groups else order
     return replace(
         _rows(judgements, kept),
         excluded={**judgements.excluded, **excluded_counts({TWICE: split})},

@@ -419,7 +419,7 @@ def _facts(result: GraderValidation) -> Iterator[tuple[str, str]]:
         "intervals",
         (
             f"{100 * settings.level:g} %, {settings.resamples:,} resamples of whole runs, seed "
-            f"{settings.seed}; with fewer than 10 runs by leaving out each run."
+            f"{settings.seed}; with fewer than 20 runs t by leaving out each run."
         ),
     )
     yield "family", "agreement by group is not corrected for the number of groups."

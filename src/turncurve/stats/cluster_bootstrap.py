@@ -18,10 +18,9 @@ Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
 Draw: TypeAlias = Callable[[int], Iterable[FloatArray]]
 """From a number of clusters to blocks of draws, as `draws` gives them."""
 
-FEWEST = 10
-"""Clusters below which resampling says too little, and the jackknife's t interval is given."""
-ENOUGH = 20
-"""Clusters from which the interval is corrected for bias and skewness."""
+FEWEST = 20
+"""Clusters below which resampling says too little, and the jackknife's t interval is given: with 10
+to 19 of them it covers 92 % where quantiles of resamples cover 88 % (kappa, 600 studies)."""
 MOST_LOST = 0.1
 """Share of resamples without a value above which there is no interval."""
 AT_ONCE = 2_000_000
@@ -114,8 +113,8 @@ def cluster_interval(
 ) -> ClusterInterval:
     """The statistic of all clusters and its interval.
 
-    From 20 clusters on the interval is the bootstrap's, corrected for bias and skewness (BCa), with
-    10 to 19 its percentiles, and below that a t interval with the jackknife's standard error.
+    From 20 clusters on the interval is the bootstrap's, corrected for bias and skewness (BCa), and
+    below that a t interval with the jackknife's standard error.
     A statistic that is the same in every resample has no interval: a width of 0 would claim
     certainty.
 
@@ -188,7 +187,7 @@ def _tails(
     """At which shares of the resamples the limits lie, and what that is called."""
     tail = (1 - level) / 2
     plain = (tail, 1 - tail), "percentiles"
-    if len(without) < ENOUGH or np.isnan(without).any():
+    if np.isnan(without).any():
         return plain
     at_or_below = (drawn < value).mean() + 0.5 * (np.abs(drawn - value) < 1e-12).mean()
     pull = without.mean() - without
