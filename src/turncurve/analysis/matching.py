@@ -153,7 +153,12 @@ def match(graded: Judgements, reference: Judgements) -> Matched:
     """Pair the judgements of two sets, each of one rater, by run id and turn.
 
     Turns that one set alone has, and those that a side could not judge, are counted and left out.
+
+    Raises:
+        ValueError: The sets have one name, by which their turns could not be counted apart.
     """
+    if graded.name == reference.name:
+        raise ValueError(f"match: wanted sets of different names, got {graded.name!r} twice")
     run_of, root_of = _shared_runs([graded, reference])
     own, other = (
         _key(run_of[i][each.run], each.turn) for i, each in enumerate((graded, reference))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -96,7 +97,7 @@ def resampled_sums(sums: ArrayLike, draw: Draw) -> ClusterSums:
     """
     given = np.asarray(sums, dtype=np.float64)
     cells = given.shape[1:]
-    flat = given.reshape(len(given), -1)
+    flat = given.reshape(len(given), math.prod(cells))
     flat = flat[(flat != 0).any(axis=1)]
     total = flat.sum(axis=0)
     blocks = [weights @ flat for weights in draw(len(flat))] if len(flat) >= FEWEST else []
