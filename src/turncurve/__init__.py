@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from turncurve.analysis.first_error_study import first_error_study
     from turncurve.analysis.founding import analyze_run
     from turncurve.analysis.horizon import horizons
+    from turncurve.analysis.judgements import read_judgements
     from turncurve.analysis.reliability import reliability
     from turncurve.analysis.settings import Settings
+    from turncurve.analysis.validate_grader import ValidationSettings, validate_grader
     from turncurve.errors import ReadError, TurncurveError
     from turncurve.ingest import import_files, read, read_table, stored_signals
     from turncurve.ingest.made_up import MadeUpSuite, made_up_suite
@@ -70,6 +72,7 @@ _HOMES = {
     "TurnTable": "turncurve.table",
     "TurncurveError": "turncurve.errors",
     "Usage": "turncurve.model",
+    "ValidationSettings": "turncurve.analysis.validate_grader",
     "align_on_event": "turncurve.analysis.alignment",
     "analyze_run": "turncurve.analysis.founding",
     "build_report": "turncurve.report.document",
@@ -81,11 +84,13 @@ _HOMES = {
     "import_files": "turncurve.ingest",
     "made_up_suite": "turncurve.ingest.made_up",
     "read": "turncurve.ingest",
+    "read_judgements": "turncurve.analysis.judgements",
     "read_table": "turncurve.ingest",
     "reliability": "turncurve.analysis.reliability",
     "stored_signals": "turncurve.ingest",
     "to_json": "turncurve.report.json",
     "to_text": "turncurve.report.text",
+    "validate_grader": "turncurve.analysis.validate_grader",
 }
 
 __all__ = [
@@ -117,6 +122,7 @@ __all__ = [
     "TurnTable",
     "TurncurveError",
     "Usage",
+    "ValidationSettings",
     "align_on_event",
     "analyze_run",
     "build_report",
@@ -128,11 +134,13 @@ __all__ = [
     "import_files",
     "made_up_suite",
     "read",
+    "read_judgements",
     "read_table",
     "reliability",
     "stored_signals",
     "to_json",
     "to_text",
+    "validate_grader",
 ]
 
 

@@ -41,7 +41,7 @@ def test_marks_are_of_two_categories() -> None:
     assert_array_equal(found.turn, [1, 2])
     assert_array_equal(found.category, [0, 1])
     assert found.excluded == {NO_MARK: 1}
-    assert found.raters == ("error in turns files",)
+    assert found.raters == ("the error column",)
 
 
 def test_grades_beside_marks_take_their_scale() -> None:

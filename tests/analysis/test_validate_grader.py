@@ -32,7 +32,7 @@ class TestWhatIsCompared:
         found = validate_grader(judged(run("a", "fnp")), labels, settings=FAST)
         assert found.fail.confusion == ((1, 0), (0, 2))
         assert found.validity is None
-        assert found.labeller == "error in turns files"
+        assert found.labeller == "the error column"
 
     def test_most_labellers(self) -> None:
         """Several raters of the labels: what most say counts, and each pair is shown."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.construct import one_construct
+from turncurve.ingest import iter_named_runs
 from turncurve.model import Construct, Run, Turn
+from turncurve.readers import OnProblem, raise_problem
 from turncurve.signals.phase import turn_phase
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -28,10 +31,11 @@ MISSING = -1
 NO_MARK = "turn with a mark that is neither 0 nor 1"
 
 _MARKED_BY: Mapping[str, tuple[str, Construct | None]] = {
+    "turns": ("the error column", None),
     "trail": ("annotators of TRAIL", "hindsight"),
     "who_and_when": ("annotators of Who&When", "hindsight"),
 }
-"""Who marked the errors of a format, and what they knew: both saw whole traces."""
+"""Who marked the errors of a format, and what they knew: annotators saw whole traces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +143,30 @@ def _tokens(turn: Turn) -> float:
     return np.nan if read is None else float(read)
 
 
+def read_judgements(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    name: str,
+    construct: Construct | None = None,
+    on_problem: OnProblem = raise_problem,
+) -> Judgements:
+    """Read the judgements in files, folders, patterns and stores.
+
+    Args:
+        paths: One path or pattern, or several.
+        name: What to call the set in errors and counts; two sets to be compared differ in it.
+        construct: What the judges knew, where the files do not say.
+        on_problem: Told of each record that cannot be read. By default the first one raises.
+
+    Raises:
+        ReadError: A record cannot be read, and `on_problem` is not given.
+        ConstructError: Files of the set say different things of what the judges knew.
+    """
+    several = [paths] if isinstance(paths, str | Path) else paths
+    runs = iter_named_runs(several, on_problem=on_problem)
+    return judgements_of(runs, name=name, construct=construct)
+
+
 class _Rows:
     """Collects rows run by run, so that no run is held."""
 
@@ -182,7 +210,7 @@ class _Rows:
         if mark not in (0.0, 1.0):
             self._odd += 1
             return
-        who, construct = _MARKED_BY.get(run.format, (f"error in {run.format} files", None))
+        who, construct = _MARKED_BY.get(run.format, (f"error marks of {run.format}", None))
         if construct is not None:
             self._constructs.setdefault(construct, run.path)
         rater = self._raters.setdefault(who, len(self._raters))
