@@ -106,6 +106,12 @@ def test_needs_two_items() -> None:
         cohen_kappa([[1, 0], [0, 0]])
 
 
+def test_weights_by_hand() -> None:
+    """Neighbours of three categories have half the credit, or three quarters of it."""
+    assert_allclose(agreement_weights(3, "linear"), [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]])
+    assert_allclose(agreement_weights(3, "quadratic")[0], [1, 0.75, 0])
+
+
 def test_weights_need_two_categories() -> None:
     """One category has no distance."""
     with pytest.raises(ValueError, match="at least 2 categories"):
