@@ -67,12 +67,22 @@ class TestAgreement:
 
     def test_a_share_of_all_has_an_honest_limit(self) -> None:
         """A grader that errs nowhere in 30 runs may still err: Clopper and Pearson's limit."""
-        found = fail_agreement(matched(["fn"] * 30, ["fn"] * 30), FAST)
+        texts = ["fn"] * 25 + ["ffn"] * 5 + ["nn"] * 9
+        found = fail_agreement(matched(texts, texts), FAST)
         sensitivity = found.classes["fail"].sensitivity
+        assert (sensitivity.n_turns, sensitivity.n_clusters) == (35, 30)
         assert (sensitivity.value, sensitivity.high) == (1.0, 1.0)
         assert sensitivity.low == pytest.approx(0.025 ** (1 / 30), abs=1e-9)
         assert found.kappa.low is None
         assert "no interval" in found.kappa.warnings[0]
+
+    def test_limits_stay_where_values_can_be(self) -> None:
+        """With few runs t limits may pass 0 and 1; they are kept within."""
+        graded = ["fffffn", "nnnnfn", "ffnnnn", "ffffff"]
+        labels = ["ffffff", "ffffff", "ffffff", "ffffff"]
+        share = fail_agreement(matched(graded, labels), FAST).classes["fail"].sensitivity
+        assert 0.5 < share.value < 0.7
+        assert (share.low, share.high, share.df) == (0.0, 1.0, 3)
 
     def test_two_categories_have_no_weights(self) -> None:
         """Weighted coefficients are given for three categories and left out for two."""

@@ -106,6 +106,23 @@ def test_half_the_labels_needed_at_twice_the_margin() -> None:
     assert once == pytest.approx(4 * twice, abs=4)
 
 
+def test_clean_needs_both_ends_within_the_margin() -> None:
+    """A margin that one end of an interval keeps and the other does not leaves it open."""
+    rng = np.random.default_rng(70)
+    study = noisy_study(
+        rng, 200, N_TURNS, failing=flat(0.3), sensitivity=flat(0.8), specificity=flat(0.9)
+    )
+    wide = position(study, 0.5)
+    assert wide.verdict == "clean"
+    ends = [
+        abs(end) * wide.span / 10
+        for one in (wide.sensitivity, wide.specificity)
+        for end in (one.change.low, one.change.high)
+    ]
+    assert position(study, max(ends) * 1.001).verdict == "clean"
+    assert position(study, max(ends) * 0.999).verdict == "inconclusive"
+
+
 def test_holm_counts_both_looks() -> None:
     """The smaller p is doubled; the larger stays, but not below the doubled one."""
     rng = np.random.default_rng(66)

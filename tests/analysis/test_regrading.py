@@ -59,10 +59,12 @@ def test_a_change_that_does_nothing(truth: np.ndarray) -> None:
 
 
 def test_a_change_that_adds_noise(truth: np.ndarray) -> None:
-    """A variant that flips many more turns than a retest is a finding."""
+    """A variant that flips many more turns than a retest is a finding, without any shift."""
     rng = np.random.default_rng(4)
+    truth = np.random.default_rng(40).random(truth.shape) < 0.5
     first, again = grading(rng, truth, 0.02, "GRADES"), grading(rng, truth, 0.02, "a")
     found = held(first, grading(rng, truth, 0.25, "b"), again)
+    assert found.shift.low < 0 < found.shift.high
     assert found.verdict == "finding"
     assert found.excess.value == pytest.approx(0.22, abs=0.05)
 

@@ -29,7 +29,14 @@ def test_every_kind_of_block() -> None:
     page = as_page("what <it> is", blocks)
     assert '<h1 class="long">first &lt;1&gt;</h1>' in page
     assert "what &lt;it&gt; is" in page
-    shown = ["second &amp; more", "<h2>facts</h2>", "&lt;x&gt;", "&lt;n&gt;", "<svg></svg>", "&lt;c&gt;"]
+    shown = [
+        "second &amp; more",
+        "<h2>facts</h2>",
+        "&lt;x&gt;",
+        "&lt;n&gt;",
+        "<svg></svg>",
+        "&lt;c&gt;",
+    ]
     places = [page.index(each) for each in shown]
     assert places == sorted(places)
     assert HOSTILE not in page

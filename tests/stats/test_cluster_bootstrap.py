@@ -48,6 +48,23 @@ def test_bca_is_scipys() -> None:
     assert ours.method.startswith("BCa")
 
 
+def test_bca_of_a_biased_statistic_is_scipys() -> None:
+    """The variance over n is biased in resamples; both of BCa's corrections show in its limits."""
+    values = np.random.default_rng(9).exponential(size=30)
+
+    def variance(sums: np.ndarray) -> np.ndarray:
+        return sums[..., 0] / sums[..., 2] - (sums[..., 1] / sums[..., 2]) ** 2
+
+    sums = np.stack([values**2, values, np.ones(30)], axis=1)
+    ours = interval(sums, resamples=40_000, statistic=variance)
+    theirs = stats.bootstrap(
+        (values,), np.var, n_resamples=40_000, method="BCa", rng=np.random.default_rng(3)
+    )
+    width = theirs.confidence_interval.high - theirs.confidence_interval.low
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=0.02 * width)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.04 * width)
+
+
 def test_percentiles_where_a_run_is_all() -> None:
     """Where it is undefined without one of 25 runs, limits are plain quantiles of the rest."""
     sums = np.tile([0.0, 1.0, 1.0], (25, 1))

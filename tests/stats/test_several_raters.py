@@ -179,6 +179,13 @@ class TestEdges:
         found = gwet_acs(pair_sums(table, weights), weights)
         assert found == pytest.approx([0.84, 0.96], abs=0.005)
 
+    def test_a_rater_of_nothing(self) -> None:
+        """A rater without a judgement changes no coefficient."""
+        more = np.concatenate([RATINGS, np.full((len(RATINGS), 1), -1)], axis=1)
+        assert conger(more, 3) == pytest.approx(conger(RATINGS, 3))
+        assert fleiss(more, 3) == pytest.approx(fleiss(RATINGS, 3))
+        assert gwet_ac(more, 3) == gwet_ac(RATINGS, 3)
+
     def test_too_few_items(self) -> None:
         """One item with two ratings is not enough, however many have one."""
         with pytest.raises(NotEnoughDataError, match="items with two ratings"):
