@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ingest.plugin_reader import install, lines
 from turncurve.errors import BrokenPluginError, ReadError
-from turncurve.ingest import ReadOptions, fetch_runs, iter_runs, read, read_table
+from turncurve.ingest import ReadOptions, fetch_runs, iter_named_runs, iter_runs, read, read_table
 from turncurve.readers import raise_problem
 
 
@@ -194,6 +194,17 @@ def test_the_runs_are_those_of_the_table(tmp_path: Path, monkeypatch: pytest.Mon
     assert [run.id for run in runs] == table.runs.id.tolist()
     assert [run.condition for run in runs] == table.runs.condition.tolist()
     assert [run.trial for run in runs] == table.runs.trial.tolist()
+
+
+def test_runs_under_the_names_of_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`iter_named_runs` leaves ids as they stand, where `iter_runs` tells runs of one id apart."""
+    install(tmp_path / "site", monkeypatch)
+    for folder in ("a", "b"):
+        lines(tmp_path / "in" / folder / "1", "run x", "run y")
+    assert [run.id for run in iter_runs([tmp_path / "in"])] == ["x", "y", "b/x", "b/y"]
+    assert [run.id for run in iter_named_runs([tmp_path / "in"])] == ["x", "y", "x", "y"]
 
 
 def test_chosen_runs_are_fetched_again_for_their_text(

@@ -21,6 +21,7 @@ from turncurve.ingest import (
     ReadOptions,
     fetch_runs,
     import_files,
+    iter_named_runs,
     iter_runs,
     read_table,
     stored_signals,
@@ -253,6 +254,8 @@ def test_text_is_found_through_the_store(tmp_path: Path) -> None:
     runs = list(iter_runs([tmp_path / "t"]))
     assert list(iter_runs([tmp_path / "store"])) == runs
     assert [run for _, run in fetch_runs(table, [1, 3])] == [runs[1], runs[3]]
+    named = [[run.id for run in iter_named_runs([tmp_path / where])] for where in ("t", "store")]
+    assert named[0] == named[1]
     changed = next((tmp_path / "t" / "x").iterdir())
     changed.write_bytes(changed.read_bytes() + b"\n")
     told: list[ReadError] = []

@@ -80,6 +80,48 @@ class TestGrades:
         assert phases == [{"phase_explore": 1.0}, *[{"phase_explore": 0.0}] * 3]
 
 
+class TestConstruct:
+    @pytest.mark.parametrize("place", ["record", "metadata", "step"])
+    def test_is_read_where_it_stands(self, demo, tmp_path, place):
+        """What the grader knew is taken from the record, its metadata, or a step."""
+        [first, *_] = records(demo)
+        homes = {
+            "record": first,
+            "metadata": first.setdefault("metadata", {}),
+            "step": first["steps"][1],
+        }
+        homes[place]["construct"] = "no_hindsight"
+        [run] = read(written(tmp_path / "a.jsonl", first))
+        assert run.turns[1].grades[0].construct == "no_hindsight"
+        other = run.turns[0].grades[0].construct
+        assert other == (None if place == "step" else "no_hindsight")
+
+    def test_a_step_stands_over_its_record(self, demo, tmp_path):
+        """A step's own construct counts for it."""
+        [first, *_] = records(demo)
+        first["construct"], first["steps"][0]["construct"] = "hindsight", "no_hindsight"
+        [run] = read(written(tmp_path / "a.jsonl", first))
+        found = [turn.grades[0].construct for turn in run.turns[:2]]
+        assert found == ["no_hindsight", "hindsight"]
+
+    def test_not_stated(self, demo):
+        """A file that says nothing states nothing."""
+        assert {g.construct for run in read(demo) for turn in run.turns for g in turn.grades} == {
+            None
+        }
+
+    def test_another_word_is_told(self, demo, tmp_path):
+        """A construct that there is not is told by its place; the grades are kept."""
+        [first, *_] = records(demo)
+        first["construct"], first["steps"][2]["construct"] = "hunch", 7
+        problems = []
+        [run] = READER.read(written(tmp_path / "a.jsonl", first), problems.append)
+        assert [problem.record for problem in problems] == ["1.construct", "1.steps[2].construct"]
+        assert "wanted construct hindsight or no_hindsight, got 'hunch'" in problems[0].reason
+        assert run.turns[1].grades[0].validity == "fail"
+        assert run.turns[1].grades[0].construct is None
+
+
 class TestRun:
     def test_identity_and_outcome(self, demo):
         """Id, scenario, model, success and exit are the record's; the line is its place."""

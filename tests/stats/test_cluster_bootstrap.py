@@ -89,6 +89,14 @@ def test_jackknife_with_few_clusters() -> None:
     assert (ours.df, ours.n_clusters) == (4, 5)
 
 
+def test_very_many_clusters_are_not_drawn() -> None:
+    """Above 1,000 clusters the jackknife says what resampling would, at once."""
+    values = np.random.default_rng(10).exponential(size=1_001)
+    many, fewer = interval(with_ones(values)), interval(with_ones(values[:1_000]))
+    assert (many.df, fewer.df) == (1_000, None)
+    assert (many.low, many.high) == pytest.approx((fewer.low, fewer.high), abs=0.01)
+
+
 def test_empty_clusters_are_no_clusters() -> None:
     """Clusters that hold nothing change nothing, and are not counted."""
     sums = with_ones(np.random.default_rng(7).exponential(size=30))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from turncurve.analysis.agreement import Agreement
+from turncurve.analysis.agreement import Agreement, ClassAgreement
 from turncurve.analysis.breakdowns import Breakdown, Group
 from turncurve.analysis.construct import WORDS
 from turncurve.analysis.position_effect import PositionEffect, PositionTest
@@ -253,7 +253,12 @@ def _breakdown(title: str, breakdown: Breakdown) -> Iterator[Block]:
         yield Facts(title=f"By {title}", pairs=(("absent", f"{breakdown.reason}."),))
         return
     level = _level(breakdown.groups[0].agreement)
-    notes = list(_notes(_named(breakdown.groups, ("kappa", "ac1"))))
+    notes = list(
+        _notes(
+            [(f"{g.label} kappa", g.agreement.kappa) for g in breakdown.groups]
+            + [(f"{g.label} AC1", g.agreement.ac1) for g in breakdown.groups]
+        )
+    )
     if title != "position":
         notes.append(f"By: {breakdown.by}.")
     if breakdown.n_left_out:
@@ -285,12 +290,21 @@ def _breakdown(title: str, breakdown: Breakdown) -> Iterator[Block]:
         header=("", "failing", "sens.", level, "sound", "spec.", level),
         rows=tuple(_error_row(group) for group in breakdown.groups),
         align="<>>>>>>",
-        notes=tuple(_notes(_named(breakdown.groups, ("sensitivity", "specificity")))),
+        notes=tuple(
+            _notes(
+                [(f"{g.label} sensitivity", _fail(g).sensitivity) for g in breakdown.groups]
+                + [(f"{g.label} specificity", _fail(g).specificity) for g in breakdown.groups]
+            )
+        ),
     )
 
 
+def _fail(group: Group) -> ClassAgreement:
+    return group.agreement.classes["fail"]
+
+
 def _error_row(group: Group) -> tuple[str, ...]:
-    fail = group.agreement.classes["fail"]
+    fail = _fail(group)
     failing, sound = (sum(column) for column in zip(*group.agreement.confusion, strict=True))
     return (
         visible(group.label, LABEL),
@@ -301,16 +315,6 @@ def _error_row(group: Group) -> tuple[str, ...]:
         _value(fail.specificity),
         _limits(fail.specificity),
     )
-
-
-def _named(groups: tuple[Group, ...], names: tuple[str, ...]) -> list[tuple[str, Estimate]]:
-    found = []
-    for group in groups:
-        fail = group.agreement.classes["fail"]
-        for name in names:
-            home = group.agreement if hasattr(group.agreement, name) else fail
-            found.append((f"{group.label} {name}", getattr(home, name)))
-    return found
 
 
 def _position_facts(test: PositionTest) -> Iterator[tuple[str, str]]:
@@ -419,7 +423,7 @@ def _facts(result: GraderValidation) -> Iterator[tuple[str, str]]:
         "intervals",
         (
             f"{100 * settings.level:g} %, {settings.resamples:,} resamples of whole runs, seed "
-            f"{settings.seed}; with fewer than 20 runs t by leaving out each run."
+            f"{settings.seed}; with under 20 or over 1,000 runs t by leaving out each."
         ),
     )
     yield "family", "agreement by group is not corrected for the number of groups."

@@ -22,7 +22,14 @@ RUN = Run(
             started_at=1_700_000_000.0,
             seconds=1.5,
             grades=(
-                Grade(grader="g", rubric="v1", validity="fail", severity="high", looping=True),
+                Grade(
+                    grader="g",
+                    rubric="v1",
+                    validity="fail",
+                    severity="high",
+                    looping=True,
+                    construct="hindsight",
+                ),
                 Grade(grader="h", validity=None, missing_reason="no answer"),
             ),
         ),
@@ -74,6 +81,7 @@ def test_a_grade_is_a_label_with_its_grader() -> None:
     assert given["turncurve.rubric"] == {"stringValue": "v1"}
     assert given["turncurve.severity"] == {"stringValue": "high"}
     assert given["turncurve.looping"] == {"boolValue": True}
+    assert given["turncurve.construct"] == {"stringValue": "hindsight"}
     assert "error.type" not in given
     assert missing["gen_ai.evaluation.explanation"] == {"stringValue": "no answer"}
     assert missing["error.type"] == {"stringValue": "missing_grade"}
