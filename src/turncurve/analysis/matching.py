@@ -56,6 +56,11 @@ class Matched:
     missing_turn: IntArray
     excluded: Mapping[str, int]
 
+    @property
+    def key(self) -> IntArray:
+        """Run and turn as one number, the same for all that is matched with one first set."""
+        return _key(self.run, self.turn)
+
     def select(self, items: BoolArray) -> Matched:
         """Those items where `items`, of shape (n_items,), is True."""
         kept = {

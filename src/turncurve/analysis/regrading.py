@@ -25,7 +25,6 @@ from turncurve.stats.estimate import Estimate, absent
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
 
 FLIPPED = "share of turns that one grading calls failing and the other does not"
 SHIFT = "share of turns called failing in the other grading, less the share in GRADES"
@@ -154,8 +153,7 @@ def _verdict(flipped: Estimate, excess: Estimate, shift: Estimate, margin: float
 
 
 def _excess(changed: Matched, again: Matched, resampling: Resampling) -> Estimate:
-    key, own = _key(changed), _key(again)
-    _, a, b = np.intersect1d(key, own, assume_unique=True, return_indices=True)
+    _, a, b = np.intersect1d(changed.key, again.key, assume_unique=True, return_indices=True)
     run = changed.cluster[a]
     flips = (_flips(changed)[a].astype(np.float64), _flips(again)[b].astype(np.float64))
     clusters, cluster = np.unique(run, return_inverse=True)
@@ -167,10 +165,6 @@ def _excess(changed: Matched, again: Matched, resampling: Resampling) -> Estimat
 
 def _flips(matched: Matched) -> BoolArray:
     return np.asarray((matched.graded == 0) != (matched.reference == 0))
-
-
-def _key(matched: Matched) -> IntArray:
-    return np.asarray(matched.run * (1 << 32) + matched.turn)
 
 
 def _cells(matched: Matched) -> FloatArray:

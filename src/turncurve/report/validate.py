@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from turncurve.analysis.agreement import Agreement, ClassAgreement
-from turncurve.analysis.breakdowns import Breakdown, Group
+from turncurve.analysis.agreement import Agreement
 from turncurve.analysis.construct import WORDS
 from turncurve.analysis.position_effect import PositionEffect, PositionTest
 from turncurve.analysis.raters import AllRaters
 from turncurve.analysis.validate_grader import GraderValidation
 from turncurve.report.blocks import Block, Facts, Picture, Said, Table
-from turncurve.report.figures import ABSENT, amount, counted, interval
+from turncurve.report.estimate_words import level_of, limits_of, reasons_of, shown, value_of
+from turncurve.report.figures import ABSENT, counted
 from turncurve.report.json import plain
 from turncurve.report.layout import visible
+from turncurve.report.validate_groups import LABEL, breakdown_blocks
 from turncurve.report.validate_picture import confusion_svg, positions_svg
 from turncurve.report.validate_regrades import regrade_blocks
 from turncurve.stats.estimate import Estimate
@@ -23,8 +24,6 @@ SCHEMA_VERSION = "1.0"
 TITLE = "can the grader be trusted"
 NAME = 40
 """Characters of a grader's name."""
-LABEL = 16
-"""Characters of a group's name in a table."""
 
 _BREAKDOWNS = ("by_position", "by_length", "by_severity", "by_phase")
 
@@ -88,7 +87,7 @@ def _blocks(result: GraderValidation) -> Iterator[Block]:
         ("severity", result.by_severity),
         ("phase", result.by_phase),
     ):
-        yield from _breakdown(title, breakdown)
+        yield from breakdown_blocks(title, breakdown)
     yield Facts(title="Change with the turn", pairs=tuple(_position_facts(result.position)))
     yield _slopes(result.position)
     yield from _raters(result)
@@ -99,11 +98,11 @@ def _blocks(result: GraderValidation) -> Iterator[Block]:
 def _trust(result: GraderValidation) -> str:
     fail = result.fail.classes["fail"]
     return (
-        f"{visible(result.grader, NAME)} finds {_shown(fail.sensitivity)} of the turns that "
+        f"{visible(result.grader, NAME)} finds {shown(fail.sensitivity)} of the turns that "
         f"{visible(result.labeller, NAME)} calls failing (sensitivity) and clears "
-        f"{_shown(fail.specificity)} of the others (specificity), over "
+        f"{shown(fail.specificity)} of the others (specificity), over "
         f"{counted(result.fail.n_turns, 'turn')} of {counted(result.fail.n_runs, 'run')}; "
-        f"kappa {_shown(result.fail.kappa)}, AC1 {_shown(result.fail.ac1)}."
+        f"kappa {shown(result.fail.kappa)}, AC1 {shown(result.fail.ac1)}."
     )
 
 
@@ -111,7 +110,7 @@ def _slope_sentence(test: PositionTest) -> str:
     if test.verdict == "finding":
         moved = [
             f"{one.of} {'falls' if (one.change.value or 0) < 0 else 'rises'} with the turn, by "
-            f"{_shown(one.change)} in 10 turns"
+            f"{shown(one.change)} in 10 turns"
             for one in (test.sensitivity, test.specificity)
             if one.p_adjusted is not None and one.p_adjusted < 1 - one.change.level
         ]
@@ -137,22 +136,6 @@ def _slope_sentence(test: PositionTest) -> str:
     )
 
 
-def _shown(estimate: Estimate) -> str:
-    """`0.742 [0.637, 0.828]`, or why there is nothing."""
-    if estimate.value is None:
-        return f"an unknown share ({estimate.reason})"
-    limits = _limits(estimate)
-    return f"{amount(estimate.value)} {limits if limits != ABSENT else '(no interval)'}"
-
-
-def _limits(estimate: Estimate | None) -> str:
-    return ABSENT if estimate is None else interval(estimate.low, estimate.high)
-
-
-def _value(estimate: Estimate | None) -> str:
-    return ABSENT if estimate is None else amount(estimate.value)
-
-
 def _confusion(agreement: Agreement) -> Table:
     rows = [
         (f"graded {name}", *(f"{n:,}" for n in row), f"{sum(row):,}")
@@ -172,12 +155,12 @@ def _shares(agreement: Agreement) -> Table:
     rows = [
         (
             name,
-            _value(one.prevalence),
-            _value(one.graded_rate),
-            _value(one.sensitivity),
-            _limits(one.sensitivity),
-            _value(one.specificity),
-            _limits(one.specificity),
+            value_of(one.prevalence),
+            value_of(one.graded_rate),
+            value_of(one.sensitivity),
+            limits_of(one.sensitivity),
+            value_of(one.specificity),
+            limits_of(one.specificity),
         )
         for name, one in agreement.classes.items()
     ]
@@ -185,15 +168,19 @@ def _shares(agreement: Agreement) -> Table:
     pairs += [(n, one.specificity) for n, one in agreement.classes.items()]
     return Table(
         title="By category",
-        header=("", "labelled", "graded", "sens.", _level(agreement), "spec.", _level(agreement)),
+        header=(
+            "",
+            "labelled",
+            "graded",
+            "sens.",
+            level_of(agreement.kappa),
+            "spec.",
+            level_of(agreement.kappa),
+        ),
         rows=tuple(rows),
         align="<>>>>>>",
-        notes=tuple(_notes(pairs)),
+        notes=tuple(reasons_of(pairs)),
     )
-
-
-def _level(agreement: Agreement) -> str:
-    return f"{100 * agreement.kappa.level:g} %"
 
 
 def _coefficients(fail: Agreement, validity: Agreement | None) -> Table:
@@ -213,16 +200,18 @@ def _coefficients(fail: Agreement, validity: Agreement | None) -> Table:
     for name, label in names:
         pair = [getattr(fail, name), None if validity is None else getattr(validity, name)]
         if any(one is not None for one in pair):
-            rows.append((label, *(cell for one in pair for cell in (_value(one), _limits(one)))))
+            rows.append(
+                (label, *(cell for one in pair for cell in (value_of(one), limits_of(one))))
+            )
             named += [(label.strip(), one) for one in pair if one is not None]
     one = fail.classes["fail"]
     for label, index in (
         ("prevalence index", one.prevalence_index),
         ("bias index", one.bias_index),
     ):
-        rows.append((label, _value(index), _limits(index), ABSENT, ABSENT))
+        rows.append((label, value_of(index), limits_of(index), ABSENT, ABSENT))
         named.append((label, index))
-    level = _level(fail)
+    level = level_of(fail.kappa)
     cut = 5 if validity is not None else 3
     return Table(
         title="Agreement beyond chance",
@@ -230,90 +219,10 @@ def _coefficients(fail: Agreement, validity: Agreement | None) -> Table:
         rows=tuple(row[:cut] for row in rows),
         align="<>>>>"[:cut],
         notes=(
-            *_notes(named),
+            *reasons_of(named),
             "Kappa says little alone: with the same sensitivity and specificity it falls as "
             "failing turns get rarer. AC1 and PABAK do not.",
         ),
-    )
-
-
-def _notes(named: list[tuple[str, Estimate]]) -> Iterator[str]:
-    """Why numbers, or their intervals, are absent; each reason once."""
-    seen: dict[str, list[str]] = {}
-    for label, estimate in named:
-        for why in (estimate.reason, *estimate.warnings):
-            if why is not None and (why.startswith("no interval") or estimate.reason):
-                seen.setdefault(why, []).append(label)
-    for why, labels in seen.items():
-        yield f"{', '.join(dict.fromkeys(labels))}: {why}."
-
-
-def _breakdown(title: str, breakdown: Breakdown) -> Iterator[Block]:
-    if breakdown.reason is not None:
-        yield Facts(title=f"By {title}", pairs=(("absent", f"{breakdown.reason}."),))
-        return
-    level = _level(breakdown.groups[0].agreement)
-    notes = list(
-        _notes(
-            [(f"{g.label} kappa", g.agreement.kappa) for g in breakdown.groups]
-            + [(f"{g.label} AC1", g.agreement.ac1) for g in breakdown.groups]
-        )
-    )
-    if title != "position":
-        notes.append(f"By: {breakdown.by}.")
-    if breakdown.n_left_out:
-        notes.append(f"{counted(breakdown.n_left_out, 'turn')} in none of the groups.")
-    missing = sum(group.n_missing or 0 for group in breakdown.groups)
-    if missing:
-        where = ", ".join(f"{g.label}: {g.n_missing}" for g in breakdown.groups if g.n_missing)
-        notes.append(f"Judgements that could not be had, by turn: {where}.")
-    yield Table(
-        title=f"By {title}: agreement",
-        header=("", "turns", "runs", "kappa", level, "AC1", level),
-        rows=tuple(
-            (
-                visible(g.label, LABEL),
-                f"{g.agreement.n_turns:,}",
-                f"{g.agreement.n_runs:,}",
-                _value(g.agreement.kappa),
-                _limits(g.agreement.kappa),
-                _value(g.agreement.ac1),
-                _limits(g.agreement.ac1),
-            )
-            for g in breakdown.groups
-        ),
-        align="<>>>>>>",
-        notes=tuple(notes),
-    )
-    yield Table(
-        title=f"By {title}: errors of the grader",
-        header=("", "failing", "sens.", level, "sound", "spec.", level),
-        rows=tuple(_error_row(group) for group in breakdown.groups),
-        align="<>>>>>>",
-        notes=tuple(
-            _notes(
-                [(f"{g.label} sensitivity", _fail(g).sensitivity) for g in breakdown.groups]
-                + [(f"{g.label} specificity", _fail(g).specificity) for g in breakdown.groups]
-            )
-        ),
-    )
-
-
-def _fail(group: Group) -> ClassAgreement:
-    return group.agreement.classes["fail"]
-
-
-def _error_row(group: Group) -> tuple[str, ...]:
-    fail = _fail(group)
-    failing, sound = (sum(column) for column in zip(*group.agreement.confusion, strict=True))
-    return (
-        visible(group.label, LABEL),
-        f"{failing:,}",
-        _value(fail.sensitivity),
-        _limits(fail.sensitivity),
-        f"{sound:,}",
-        _value(fail.specificity),
-        _limits(fail.specificity),
     )
 
 
@@ -331,13 +240,13 @@ def _effect(one: PositionEffect) -> str:
     if one.p is not None and one.p_adjusted is not None:
         p = f"p {one.p:.3g}, {one.p_adjusted:.3g} for two looks"
     odds = (
-        f"log odds {_shown(one.log_odds)}"
+        f"log odds {shown(one.log_odds)}"
         if one.log_odds.value is not None
         else f"log odds absent ({one.log_odds.reason})"
     )
     told = "".join(f" ({warning})" for warning in one.change.warnings)
     return (
-        f"{_shown(one.change)} in 10 turns over {counted(one.change.n_turns, 'turn')} of "
+        f"{shown(one.change)} in 10 turns over {counted(one.change.n_turns, 'turn')} of "
         f"{counted(one.change.n_runs, 'run')}, {p}{told}; {odds}."
     )
 
@@ -352,13 +261,13 @@ def _slopes(test: PositionTest) -> Table:
     )
     return Table(
         title="Slope of the error rate, in 10 turns",
-        header=("", "slope", f"{100 * slopes.graded.level:g} %", "runs"),
+        header=("", "slope", level_of(slopes.graded), "runs"),
         rows=tuple(
-            (name, _value(one), _limits(one), f"{one.n_runs:,}" if one.n_runs else ABSENT)
+            (name, value_of(one), limits_of(one), f"{one.n_runs:,}" if one.n_runs else ABSENT)
             for name, one in rows
         ),
         align="<>>>",
-        notes=tuple(_notes(list(rows))),
+        notes=tuple(reasons_of(list(rows))),
     )
 
 
@@ -369,20 +278,27 @@ def _raters(result: GraderValidation) -> Iterator[Block]:
         yield _all_raters(group)
     yield Table(
         title="Each rater with each, on fail or not",
-        header=("", "turns", "kappa", _level(result.fail), "AC1", _level(result.fail)),
+        header=(
+            "",
+            "turns",
+            "kappa",
+            level_of(result.fail.kappa),
+            "AC1",
+            level_of(result.fail.kappa),
+        ),
         rows=tuple(
             (
                 " / ".join(visible(name, LABEL) for name in pair.raters),
                 f"{pair.n_turns:,}",
-                _value(pair.kappa),
-                _limits(pair.kappa),
-                _value(pair.ac1),
-                _limits(pair.ac1),
+                value_of(pair.kappa),
+                limits_of(pair.kappa),
+                value_of(pair.ac1),
+                limits_of(pair.ac1),
             )
             for pair in result.pairs
         ),
         align="<>>>>>",
-        notes=tuple(_notes([(" / ".join(p.raters), p.kappa) for p in result.pairs])),
+        notes=tuple(reasons_of([(" / ".join(p.raters), p.kappa) for p in result.pairs])),
     )
 
 
@@ -400,13 +316,13 @@ def _all_raters(group: AllRaters) -> Table:
     scale = "fail or not" if len(group.categories) == 2 else "validity"
     return Table(
         title=f"All {len(group.raters)} raters, on {scale}",
-        header=("", "value", f"{100 * group.alpha.level:g} %"),
-        rows=tuple((name, _value(one), _limits(one)) for name, one in known),
+        header=("", "value", level_of(group.alpha)),
+        rows=tuple((name, value_of(one), limits_of(one)) for name, one in known),
         align="<>>",
         notes=(
             f"{counted(group.n_turns, 'turn')} with two judgements or more, of "
             f"{counted(group.n_runs, 'run')}.",
-            *_notes(known),
+            *reasons_of(known),
         ),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from turncurve.analysis.regrading import Regrade, Variant
 from turncurve.analysis.validate_grader import GraderValidation
 from turncurve.report.blocks import Block, Table
-from turncurve.report.figures import amount, interval
+from turncurve.report.estimate_words import level_of, limits_of, value_of
 from turncurve.report.layout import visible
 
 NAME = 16
@@ -27,30 +27,30 @@ def regrade_blocks(result: GraderValidation) -> Iterator[Block]:
 
 
 def _again(result: GraderValidation, regrades: list[Regrade]) -> Table:
-    level = f"{100 * result.settings.level:g} %"
+    level = level_of(result.fail.kappa)
     fail = result.fail
     labels = (
         "the labels",
         f"{fail.n_turns:,}",
-        amount(fail.kappa.value),
-        interval(fail.kappa.low, fail.kappa.high),
-        amount(fail.ac1.value),
-        interval(fail.ac1.low, fail.ac1.high),
+        value_of(fail.kappa),
+        limits_of(fail.kappa),
+        value_of(fail.ac1),
+        limits_of(fail.ac1),
     )
     rows = [
         (
             visible(one.name, NAME),
             f"{one.agreement.n_turns:,}",
-            amount(one.agreement.kappa.value),
-            interval(one.agreement.kappa.low, one.agreement.kappa.high),
-            amount(one.agreement.ac1.value),
-            interval(one.agreement.ac1.low, one.agreement.ac1.high),
+            value_of(one.agreement.kappa),
+            limits_of(one.agreement.kappa),
+            value_of(one.agreement.ac1),
+            limits_of(one.agreement.ac1),
         )
         for one in regrades
     ]
     notes = [
-        f"{visible(one.name, NAME)}: {amount(one.flipped.value)} of the turns flip "
-        f"{interval(one.flipped.low, one.flipped.high)}."
+        f"{visible(one.name, NAME)}: {value_of(one.flipped)} of the turns flip "
+        f"{limits_of(one.flipped)}."
         for one in regrades
     ]
     others = [one for one in regrades if one.grader != result.grader]
@@ -72,7 +72,7 @@ def _again(result: GraderValidation, regrades: list[Regrade]) -> Table:
 
 
 def _invariance(result: GraderValidation) -> Table:
-    level = f"{100 * result.variants[0].shift.level:.4g} %"
+    level = level_of(result.variants[0].shift)
     notes = [
         "Excess: turns flipped beyond what grading again flips. Shift: how much more often a turn "
         "is called failing. The level makes up for two looks at each of "
@@ -94,9 +94,9 @@ def _invariance(result: GraderValidation) -> Table:
 def _row(one: Variant) -> tuple[str, ...]:
     return (
         visible(one.regrade.name, NAME),
-        amount(one.excess.value),
-        interval(one.excess.low, one.excess.high),
-        amount(one.shift.value),
-        interval(one.shift.low, one.shift.high),
+        value_of(one.excess),
+        limits_of(one.excess),
+        value_of(one.shift),
+        limits_of(one.shift),
         one.verdict,
     )
