@@ -96,6 +96,17 @@ def test_few_labels_settle_nothing() -> None:
     assert found.span == pytest.approx(36, abs=3)
 
 
+def test_two_runs_do_not_say_how_many_are_needed() -> None:
+    """With so few runs the width of the interval is itself unknown."""
+    rng = np.random.default_rng(71)
+    study = noisy_study(
+        rng, 2, N_TURNS, failing=flat(0.4), sensitivity=flat(0.7), specificity=flat(0.8)
+    )
+    found = position(study)
+    assert (found.verdict, found.n_runs_needed) == ("inconclusive", None)
+    assert found.sensitivity.p is None
+
+
 def test_half_the_labels_needed_at_twice_the_margin() -> None:
     """The runs asked for fall with the square of the margin."""
     rng = np.random.default_rng(65)

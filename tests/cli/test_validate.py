@@ -129,6 +129,22 @@ class TestForms:
         assert "CHANGES THAT SHOULD NOT MATTER" in text
         assert max(map(len, text.splitlines())) <= 80
 
+    def test_several_raters(self, tmp_path: Path) -> None:
+        """Three raters: all together and each pair, by number, with their names below."""
+        runs = {f"r{i}": "fnpnfp" for i in range(6)}
+        labels = tmp_path / "labels"
+        labels.mkdir()
+        graded(labels / "x.jsonl", runs, grader="a person with a name that is long")
+        graded(labels / "y.jsonl", dict.fromkeys(runs, "ffpnnp"), grader="another")
+        done = run(graded(tmp_path / "g.jsonl", runs), labels)
+        assert done.exit_code == 0
+        assert "ALL 3 RATERS, ON VALIDITY" in done.stdout
+        assert "2: LABELS: a person with a name that is long." in done.stdout
+        assert "LABELS: turn on which the raters are tied: 12 turns." in " ".join(
+            done.stdout.split()
+        )
+        assert max(map(len, done.stdout.splitlines())) <= 80
+
     def test_traces_give_lengths(self, tmp_path: Path) -> None:
         """The judged traces, given beside, say how much each turn read."""
         runs = {f"r{i}": "fnpn" for i in range(4)}

@@ -15,7 +15,7 @@ from turncurve.report.estimate_words import level_of, limits_of, reasons_of, sho
 from turncurve.report.figures import ABSENT, counted
 from turncurve.report.json import plain
 from turncurve.report.layout import visible
-from turncurve.report.validate_groups import LABEL, breakdown_blocks
+from turncurve.report.validate_groups import breakdown_blocks
 from turncurve.report.validate_picture import confusion_svg, positions_svg
 from turncurve.report.validate_regrades import regrade_blocks
 from turncurve.stats.estimate import Estimate
@@ -164,22 +164,15 @@ def _shares(agreement: Agreement) -> Table:
         )
         for name, one in agreement.classes.items()
     ]
-    pairs = [(n, e) for n, one in agreement.classes.items() for e in (one.sensitivity,)]
-    pairs += [(n, one.specificity) for n, one in agreement.classes.items()]
+    errors = [(f"{name} sensitivity", one.sensitivity) for name, one in agreement.classes.items()]
+    errors += [(f"{name} specificity", one.specificity) for name, one in agreement.classes.items()]
+    level = level_of(agreement.kappa)
     return Table(
         title="By category",
-        header=(
-            "",
-            "labelled",
-            "graded",
-            "sens.",
-            level_of(agreement.kappa),
-            "spec.",
-            level_of(agreement.kappa),
-        ),
+        header=("", "labelled", "graded", "sens.", level, "spec.", level),
         rows=tuple(rows),
         align="<>>>>>>",
-        notes=tuple(reasons_of(pairs)),
+        notes=tuple(reasons_of(errors)),
     )
 
 
@@ -276,29 +269,38 @@ def _raters(result: GraderValidation) -> Iterator[Block]:
         return
     for group in result.raters:
         yield _all_raters(group)
-    yield Table(
+    yield _pairs(result)
+
+
+def _pairs(result: GraderValidation) -> Table:
+    numbers: dict[str, str] = {}
+    for pair in result.pairs:
+        for name in pair.raters:
+            numbers.setdefault(name, str(len(numbers) + 1))
+    labels = [" and ".join(numbers[name] for name in pair.raters) for pair in result.pairs]
+    level = level_of(result.fail.kappa)
+    return Table(
         title="Each rater with each, on fail or not",
-        header=(
-            "",
-            "turns",
-            "kappa",
-            level_of(result.fail.kappa),
-            "AC1",
-            level_of(result.fail.kappa),
-        ),
+        header=("raters", "turns", "kappa", level, "AC1", level),
         rows=tuple(
             (
-                " / ".join(visible(name, LABEL) for name in pair.raters),
+                label,
                 f"{pair.n_turns:,}",
                 value_of(pair.kappa),
                 limits_of(pair.kappa),
                 value_of(pair.ac1),
                 limits_of(pair.ac1),
             )
-            for pair in result.pairs
+            for label, pair in zip(labels, result.pairs, strict=True)
         ),
         align="<>>>>>",
-        notes=tuple(reasons_of([(" / ".join(p.raters), p.kappa) for p in result.pairs])),
+        notes=(
+            *(f"{number}: {visible(name, 60)}." for name, number in numbers.items()),
+            *reasons_of(
+                [(f"{a} kappa", one.kappa) for a, one in zip(labels, result.pairs, strict=True)]
+                + [(f"{a} AC1", one.ac1) for a, one in zip(labels, result.pairs, strict=True)]
+            ),
+        ),
     )
 
 
