@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from turncurve.stats.cluster_ols import cluster_ols
 from turncurve.stats.estimate import Estimate, absent, none_if_nan
-from turncurve.stats.quantiles import t_quantile
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -38,23 +37,22 @@ def line_over_turns(
     why = too_little(run, at)
     if why is not None:
         return absent(estimand, why, level=level), None
-    fit = cluster_ols(np.stack([np.ones(len(at)), at], axis=1), y, run)
-    value, std_error, df = (float(each[1]) for each in (fit.coefficient, fit.std_error, fit.df))
-    half = float(t_quantile(level, df)) * std_error
+    fit = cluster_ols(y, np.stack([np.ones(len(at)), at], axis=1), run, level=level)
+    spread = float(fit.std_error[1]) > 0
     warnings = []
-    if math.isnan(std_error):
+    if not spread:
         warnings.append("no interval: runs do not differ")
     elif math.isnan(fit.p[1]):
         warnings.append("no p value: too few runs carry it")
     return Estimate(
         estimand=estimand,
-        value=value,
-        std_error=none_if_nan(std_error),
-        low=none_if_nan(value - half),
-        high=none_if_nan(value + half),
+        value=float(fit.value[1]),
+        std_error=float(fit.std_error[1]) if spread else None,
+        low=none_if_nan(float(fit.low[1])) if spread else None,
+        high=none_if_nan(float(fit.high[1])) if spread else None,
         level=level,
         method="least squares, CR2 standard error over runs, Satterthwaite t",
-        df=none_if_nan(df),
+        df=none_if_nan(float(fit.df[1])) if spread else None,
         n_turns=len(at),
         n_runs=fit.n_clusters,
         n_clusters=fit.n_clusters,

@@ -13,7 +13,7 @@ from turncurve.analysis.grader_slopes import Slopes, slopes_of
 from turncurve.analysis.line_over_turns import TURNS, line_over_turns, too_little
 from turncurve.analysis.over_clusters import Resampling
 from turncurve.stats.cluster_logit import cluster_logit_slope
-from turncurve.stats.cluster_ols import FEWEST_DF
+from turncurve.stats.cluster_ols import LEAST_DF
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.proportion import clopper_pearson
 from turncurve.stats.quantiles import t_quantile
@@ -209,7 +209,7 @@ def _needed(effects: tuple[PositionEffect, ...], span: float, margin: float) -> 
     needed = []
     for one in effects:
         low, high = one.change.low, one.change.high
-        if low is None or high is None or (one.change.df or FEWEST_DF) < FEWEST_DF:
+        if low is None or high is None or (one.change.df or LEAST_DF) < LEAST_DF:
             return None
         half = (high - low) / 2 * span / TURNS
         needed.append(math.ceil(one.change.n_runs * max(1.0, (half / margin) ** 2)))

@@ -13,8 +13,8 @@ from turncurve.analysis.validate_grader import GraderValidation
 from turncurve.report.blocks import Block, Facts, Picture, Said, Table
 from turncurve.report.estimate_words import level_of, limits_of, reasons_of, shown, value_of
 from turncurve.report.figures import ABSENT, counted
-from turncurve.report.json import plain
 from turncurve.report.layout import visible
+from turncurve.report.plain import plain
 from turncurve.report.validate_groups import breakdown_blocks
 from turncurve.report.validate_picture import confusion_svg, positions_svg
 from turncurve.report.validate_regrades import regrade_blocks
