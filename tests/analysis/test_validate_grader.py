@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.graders import judged, marked, run
+from analysis.graders import grade, judged, marked, run
 from turncurve.analysis.judgements import Judgements, judgements_of
 from turncurve.analysis.ranges import parse_ranges
 from turncurve.analysis.validate_grader import ValidationSettings, validate_grader
@@ -21,6 +21,8 @@ from turncurve.errors import (
     UnknownNameError,
 )
 from turncurve.ingest import iter_named_runs
+from turncurve.model import Run, Turn
+from turncurve.model.consensus import consensus
 
 FAST = ValidationSettings(resamples=200)
 
@@ -45,6 +47,36 @@ class TestWhatIsCompared:
         assert found.fail.confusion == ((1, 0), (0, 3))
         assert len(found.pairs) == 6
         assert [len(group.raters) for group in found.raters] == [4, 4]
+
+    def test_a_panel_is_one_grader(self) -> None:
+        """What a panel came to counts; its members are raters beside the labels, by sample too."""
+        letters = ("fpn", "fpp", "ppn")
+        turns = tuple(
+            Turn(
+                index=i,
+                grades=(
+                    consensus(
+                        [grade(text[i - 1], who) for text, who in zip(letters, "xxy", strict=True)],
+                        grader="x*2+y",
+                        n_asked=3,
+                    ),
+                ),
+            )
+            for i in (1, 2, 3)
+        )
+        grades = judged(Run(id="a", turns=turns, format="grades", path="g.jsonl"))
+        assert grades.raters == ("x*2+y", "x", "x #2", "y")
+        labels = judged(run("a", "fpn"), name="LABELS")
+        found = validate_grader(grades, labels, settings=FAST)
+        assert found.grader == "x*2+y"
+        assert found.fail.confusion == ((1, 0), (0, 2))
+        assert found.raters[0].raters == ("GRADES: x", "GRADES: x #2", "GRADES: y", "LABELS: g")
+        one = validate_grader(grades, labels, settings=replace(FAST, grader="y"))
+        assert one.fail.confusion == ((0, 0), (1, 2))
+        with_labels = validate_grader(
+            replace(labels, name="GRADES"), replace(grades, name="LABELS"), settings=FAST
+        )
+        assert with_labels.labeller == "x*2+y"
 
     def test_one_labeller(self) -> None:
         """One of several can be named."""

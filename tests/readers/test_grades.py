@@ -94,6 +94,28 @@ def test_the_last_session_says_who_votes(data: Path, tmp_path: Path) -> None:
     assert len(read_grade_file(path, pytest.fail).turns["desk-1"][1]) == 3
 
 
+@pytest.mark.parametrize(
+    ("words", "construct"),
+    [
+        ("no hindsight, own results hidden", "no_hindsight"),
+        ("hindsight", "hindsight"),
+        ("objective as restated in the turn", None),
+    ],
+)
+def test_what_the_graders_knew(
+    data: Path, tmp_path: Path, words: str, construct: str | None
+) -> None:
+    """A grade has the construct that its rubric states, where that speaks of hindsight."""
+    lines = (data / "grades/steps.jsonl").read_text("utf-8").splitlines()
+    session = json.loads(lines[0])
+    session["rubric"]["construct"] = words
+    path = tmp_path / "g.jsonl"
+    path.write_text("\n".join([json.dumps(session, separators=(",", ":")), *lines[1:]]) + "\n")
+    runs, _ = runs_of(path)
+    found = {grade.construct for run in runs.values() for t in run.turns for grade in t.grades}
+    assert found == {construct}
+
+
 def test_grades_by_other_settings_do_not_count(data: Path, tmp_path: Path) -> None:
     """What was graded with another rubric text or budget is no vote on this one."""
     lines = (data / "grades/steps.jsonl").read_text().splitlines()

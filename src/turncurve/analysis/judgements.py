@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from turncurve.analysis.construct import one_construct
 from turncurve.ingest import iter_named_runs
-from turncurve.model import Construct, Run, Turn
+from turncurve.model import Construct, Grade, Run, Turn
 from turncurve.readers import OnProblem, raise_problem
 from turncurve.signals.phase import turn_phase
 
@@ -47,6 +47,7 @@ class Judgements:
         scale: Which categories there are; 0 is "fail" in both.
         construct: What the judges knew; None where no file says.
         raters: Names, in the order of their first judgement.
+        members: Those of them who voted in a panel, which is a rater too.
         runs: Ids of the runs as their files give them.
         roots: For each of them the id of the run that it is a part of: its own, or that of the run
             that started it as a sub-agent. Those with one root are no independent replicates.
@@ -65,6 +66,7 @@ class Judgements:
     scale: Scale
     construct: Construct | None
     raters: tuple[str, ...]
+    members: frozenset[str]
     runs: tuple[str, ...]
     roots: tuple[str, ...]
     run: IntArray
@@ -174,6 +176,7 @@ class _Rows:
         self._runs: dict[str, int] = {}
         self._parents: dict[str, str] = {}
         self._raters: dict[str, int] = {}
+        self._members = set[str]()
         self._length: dict[int, int] = {}
         self._cells: list[tuple[int, int, int, int, int, float, float]] = []
         self._marked = False
@@ -199,11 +202,23 @@ class _Rows:
         for grade in turn.grades:
             if grade.construct is not None:
                 self._constructs.setdefault(grade.construct, run.path)
-            category = MISSING if grade.validity is None else VALIDITIES.index(grade.validity)
-            severity = MISSING if grade.severity is None else SEVERITIES.index(grade.severity)
-            rater = self._raters.setdefault(grade.grader, len(self._raters))
-            self._cells.append((number, turn.index, rater, category, severity, *beside))
-            self._scores.append(True)
+            self._add_grade((number, turn.index), grade, grade.grader, beside)
+            times = Counter[str]()
+            for vote in grade.members or ():
+                times[vote.grader] += 1
+                n = times[vote.grader]
+                voter = vote.grader if n == 1 else f"{vote.grader} #{n}"
+                self._members.add(voter)
+                self._add_grade((number, turn.index), vote, voter, beside)
+
+    def _add_grade(
+        self, at: tuple[int, int], grade: Grade, who: str, beside: tuple[float, float]
+    ) -> None:
+        category = MISSING if grade.validity is None else VALIDITIES.index(grade.validity)
+        severity = MISSING if grade.severity is None else SEVERITIES.index(grade.severity)
+        rater = self._raters.setdefault(who, len(self._raters))
+        self._cells.append((*at, rater, category, severity, *beside))
+        self._scores.append(True)
 
     def _add_mark(self, number: int, run: Run, turn: Turn, beside: tuple[float, float]) -> None:
         mark = turn.values["error"]
@@ -237,6 +252,7 @@ class _Rows:
             scale="fail" if self._marked else "validity",
             construct=one_construct(name, self._constructs, construct),
             raters=tuple(self._raters),
+            members=frozenset(self._members),
             runs=tuple(self._runs),
             roots=tuple(self._root(run) for run in self._runs),
             run=run,

@@ -103,7 +103,7 @@ def of_rater(judgements: Judgements, rater: str | None, *, option: str) -> Judge
 
     Args:
         judgements: Each rater's judgement of a turn once.
-        rater: Its name; None takes the only one.
+        rater: Its name; None takes the only one, whose panel's members do not count.
         option: How a rater is named, for the error.
 
     Raises:
@@ -111,14 +111,39 @@ def of_rater(judgements: Judgements, rater: str | None, *, option: str) -> Judge
         UnknownNameError: None has this name.
     """
     if rater is None:
-        if len(judgements.raters) > 1:
+        own = [name for name in judgements.raters if name not in judgements.members]
+        if len(own) > 1:
             raise AmbiguousNameError(judgements.name, "grader", judgements.raters, option)
-        return judgements
+        if len(judgements.raters) < 2:
+            return judgements
+        rater = own[0] if own else judgements.raters[0]
     if rater not in judgements.raters:
         raise UnknownNameError(f"grader of {judgements.name}", rater, judgements.raters)
     rows = np.flatnonzero(judgements.rater == judgements.raters.index(rater))
     chosen = _rows(judgements, rows)
     return replace(chosen, raters=(rater,), rater=np.zeros(len(rows), dtype=np.int64))
+
+
+def without(judgements: Judgements, raters: frozenset[str]) -> Judgements:
+    """The judgements without those of some raters."""
+    if not raters:
+        return judgements
+    left = [name for name in judgements.raters if name not in raters]
+    numbers = np.array([left.index(n) if n in left else -1 for n in judgements.raters])
+    chosen = _rows(judgements, np.flatnonzero(numbers[judgements.rater] >= 0))
+    return replace(
+        chosen,
+        raters=tuple(left),
+        members=judgements.members - raters,
+        rater=numbers[chosen.rater],
+    )
+
+
+def without_panels(judgements: Judgements) -> Judgements:
+    """The judgements of single raters: a panel is no rater beside those who voted in it."""
+    if not judgements.members:
+        return judgements
+    return without(judgements, frozenset(judgements.raters) - judgements.members)
 
 
 def most_raters(judgements: Judgements) -> Judgements:
@@ -127,6 +152,7 @@ def most_raters(judgements: Judgements) -> Judgements:
     A turn that no rater could judge stays, as missing. The severity is the highest that a rater of
     that opinion states.
     """
+    judgements = without(judgements, judgements.members)
     if len(judgements.raters) < 2:
         return judgements
     key, item = np.unique(_key(judgements.run, judgements.turn), return_inverse=True)

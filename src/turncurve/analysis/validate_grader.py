@@ -16,7 +16,7 @@ from turncurve.analysis.breakdowns import (
 )
 from turncurve.analysis.construct import shared_construct
 from turncurve.analysis.judgements import VALIDITIES, Judgements
-from turncurve.analysis.matching import match, most_raters, of_rater, once_each
+from turncurve.analysis.matching import match, most_raters, of_rater, once_each, without_panels
 from turncurve.analysis.over_clusters import Resampling
 from turncurve.analysis.position_effect import PositionTest, position_test
 from turncurve.analysis.ranges import Range
@@ -135,6 +135,7 @@ def validate_grader(
         if settings.labeller is None
         else of_rater(plain[1], settings.labeller, option="--labeller")
     )
+    single = tuple(map(without_panels, plain))
     matched = match(graded, reference)
     if not len(matched.turn):
         told = "; ".join(f"{reason}: {n:,}" for reason, n in matched.excluded.items())
@@ -169,8 +170,8 @@ def validate_grader(
             margin=settings.margin,
             resampling=resampling,
         ),
-        raters=all_raters(plain, resampling),
-        pairs=pairs_of_raters(plain, resampling),
+        raters=all_raters(single, resampling),
+        pairs=pairs_of_raters(single, resampling),
         retest=None if again is None else regrade("retest", graded, again, resampling),
         variants=_variants(graded, variants or {}, again, settings, resampling),
         excluded=matched.excluded,
@@ -205,6 +206,6 @@ def _variants(
 
 def _same_grader(graded: Judgements, other: Judgements, settings: ValidationSettings) -> Judgements:
     shared_construct(graded.name, graded.construct, other.name, other.construct)
-    several = len(other.raters) > 1
+    several = len(set(other.raters) - other.members) > 1
     name = settings.grader or (graded.raters[0] if several else None)
     return of_rater(once_each(other), name, option="--grader")

@@ -58,16 +58,14 @@ def write_result(
     quiet: bool,
     page: Callable[[], str] | None = None,
 ) -> None:
-    """Write a result to each target, in its form; `page` makes the HTML, where there is any."""
+    """Write a result to each target, in its form; the HTML is the blocks', or what `page` makes."""
     for form, target in targets:
         if form == "json":
             write_text(target, dump(document))
-        elif form == "html" and page is not None:
-            write_text(target, page())
+        elif form == "html":
+            write_text(target, as_page(title, blocks) if page is None else page())
         elif form == "markdown":
             write_text(target, as_markdown(title, blocks))
-        elif form == "html":
-            write_text(target, as_page(title, blocks))
         else:
             write_text(target, as_text(blocks))
         if target != "-" and not quiet:

@@ -140,9 +140,9 @@ def validate(  # noqa: PLR0913, PLR0917 - the options of a command line
     """How far the grades in GRADES can be trusted, held against LABELS of the same turns.
 
     GRADES and LABELS are files, folders, patterns or stores that hold judgements by run and turn:
-    graded steps, TRAIL annotations, Who&When mistakes, or a table with a column `error` of 0 and 1.
-    One of them may be - for standard input. Turns are matched by run id and turn. No model is
-    called.
+    files of `turncurve grade`, graded steps, TRAIL annotations, Who&When mistakes, or a table with
+    a column `error` of 0 and 1. One of them may be - for standard input. Turns are matched by run
+    id and turn. No model is called.
 
     Exit status: 0 done; 2 a usage error, nothing could be read or matched, labels with and without
     hindsight were mixed, or --strict and an unreadable record.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from turncurve.model import Grade
+from turncurve.model import Construct, Grade
 from turncurve.model.consensus import consensus, has_quorum, majority
 from turncurve.readers._graded_steps import grade_of_step
 from turncurve.readers.grade_file import GradeFile
@@ -33,7 +33,8 @@ def judge(file: GradeFile, run: str, turn: int) -> Judgement | None:
     if kind == "steps":
         name = file.session.panel_name if file.session else votes[0].grader
         grades = [step_grade(line) for line in votes]
-        return Judgement(grade=consensus(grades, grader=name, n_asked=n_asked))
+        grade = consensus(grades, grader=name, n_asked=n_asked)
+        return Judgement(grade=replace(grade, construct=_construct(file)))
     had = [line for line in votes if line.answer is not None]
     if not has_quorum(len(had), n_asked):
         return Judgement(values=dict(_NO_GRADE))
@@ -63,6 +64,14 @@ def _missing(line: GradeLine, reason: str) -> Grade:
         validity=None,
         missing_reason=reason.removesuffix(": "),
     )
+
+
+def _construct(file: GradeFile) -> Construct | None:
+    """What the graders knew, by the first words of the rubric's construct."""
+    words = "" if file.session is None else file.session.rubric.construct
+    if words.startswith("no hindsight"):
+        return "no_hindsight"
+    return "hindsight" if words.startswith("hindsight") else None
 
 
 def _kind(file: GradeFile, votes: Sequence[GradeLine]) -> Kind:

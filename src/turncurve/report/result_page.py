@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator
-from importlib.resources import files
 
 from turncurve import __version__
 from turncurve.report.blocks import Block, Facts, Picture, Said, Table
 from turncurve.report.layout import visible
+from turncurve.report.page_parts import page_part, typeset
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -90,13 +90,10 @@ def _table(block: Table) -> str:
 
 def _styles() -> str:
     """The report's styles; without a script, dark colours follow the reader's system."""
-    page = files("turncurve.report").joinpath("page/css")
-    base = page.joinpath("base.css").read_text(encoding="utf-8")
-    own = page.joinpath("result.css").read_text(encoding="utf-8")
-    dark = _DARK.sub(r"@media (prefers-color-scheme: dark) { :root {\1} }", base)
-    return f"{dark}\n{own}"
+    scheme = r"@media (prefers-color-scheme: dark) { :root {\1} }"
+    return _DARK.sub(scheme, page_part("css/base.css")) + "\n" + page_part("css/result.css")
 
 
 def _escaped(text: str) -> str:
     """Text of a trace as it stands, without markup or control characters."""
-    return html.escape(visible(text, _LONGEST))
+    return html.escape(typeset(visible(text, _LONGEST)))
