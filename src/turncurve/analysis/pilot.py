@@ -13,6 +13,7 @@ from turncurve.analysis.own_runs import own_runs
 from turncurve.analysis.quality import chosen_signal, scale_of
 from turncurve.analysis.run_times import run_seconds
 from turncurve.analysis.settings import Settings
+from turncurve.analysis.steps import by_unit, enough_have
 from turncurve.analysis.suite import suite_of
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.paired_step import std_dev_interval
@@ -21,6 +22,10 @@ from turncurve.table import TurnTable
 
 ONE_TRIAL = "one trial: what running the suite again varies by is not estimable"
 ONE_OF_EITHER = "one trial or one scenario: scenarios, trials and runs cannot be told apart"
+NO_WHOLE = (
+    "no two scenarios have the change in every trial: scenarios, trials and runs cannot be told "
+    "apart"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +36,28 @@ class Spread:
         paired_sd: Of the trials' mean changes: what a step is measured by.
         paired_sd_low: Lower limit, by the chi-square distribution.
         paired_sd_high: Upper limit.
+        population_factor_low: Lower limit of the error for other scenarios, as a multiple of the
+            one seen; by Satterthwaite's degrees of freedom.
+        population_factor_high: Upper limit.
+        one_trial_sd: Of the scenarios' changes, where the pilot has one trial.
         source: Where it comes from.
         scenario_sd: Between scenarios, whichever trial.
         trial_sd: Between trials, shared by all scenarios of a trial.
         rest_sd: Of the single run.
         n_positions: Changes that were pooled.
         n_pairs: Runs with a value at both turns, over the positions.
-        n_incomplete: Those left out, as another trial of their scenario has none.
+        n_incomplete: Those that scenario, trial and rest leave out, as another trial of their
+            scenario has none.
+        share_present: Share of the runs that have the change, on average over the positions.
         not_estimable: Name to reason.
     """
 
     paired_sd: float | None
     paired_sd_low: float | None = None
     paired_sd_high: float | None = None
+    population_factor_low: float | None = None
+    population_factor_high: float | None = None
+    one_trial_sd: float | None = None
     source: str
     scenario_sd: float | None = None
     trial_sd: float | None = None
@@ -51,6 +65,7 @@ class Spread:
     n_positions: int = 0
     n_pairs: int = 0
     n_incomplete: int = 0
+    share_present: float | None = None
     not_estimable: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -83,7 +98,8 @@ class Pilot:
         scale: Its lowest and highest value; None where it is not known.
         n_trials: Most trials of a scenario.
         n_scenarios: Scenarios.
-        n_positions: Changes from one turn to the next in the longest run.
+        n_positions: Changes from one turn to the next that a fifth of its units have, as `cliff`
+            counts them.
         excluded: Reason to number of runs left out.
         components: What changes vary by, as variances.
         spread: The same in standard deviations, with what is not estimable.
@@ -115,23 +131,25 @@ def pilot_of(
     Args:
         table: Runs of one condition.
         signal: Column; None for the one that stands for quality.
-        turn: Later turn of the change, from 2; None pools all changes.
+        turn: Later turn of the change, from 2; None pools all changes that a fifth of the units
+            have.
         quality_scale: Lowest and highest score, where the files do not say.
         level: Confidence level of the standard deviation's interval.
 
     Raises:
-        NotEnoughDataError: Nothing can stand for quality, or no scenario has the turn and the one
-            before in every trial.
+        NotEnoughDataError: Nothing can stand for quality, or no run has the turn and the one
+            before.
         UnknownNameError: There is no such signal.
     """
     settings = Settings(quality_scale=quality_scale, level=level)
     name, why = chosen_signal(table, signal, settings)
     suite = suite_of(table, name)
     changes = np.diff(suite.values, axis=2)
-    looked_at = changes if turn is None else changes[:, :, turn - 2 : turn - 1]
-    if looked_at.shape[2] == 0:
-        what = "runs with two turns" if turn is None else f"runs with a value at turn {turn}"
-        raise NotEnoughDataError(f"pilot: {what}", need=1, got=0)
+    tested = enough_have(by_unit(suite, changes))
+    looked_at = changes[:, :, tested] if turn is None else changes[:, :, turn - 2 : turn - 1]
+    if np.isnan(looked_at).all():
+        what = "two turns in a row" if turn is None else f"turn {turn} and the one before"
+        raise NotEnoughDataError(f"pilot: runs with a value at {what}", need=1, got=0)
     components = components_of(looked_at)
     low, high = scale_of(table, name, settings)
     return Pilot(
@@ -140,30 +158,26 @@ def pilot_of(
         scale=None if low is None or high is None else (low, high),
         n_trials=suite.values.shape[0],
         n_scenarios=suite.values.shape[1],
-        n_positions=changes.shape[2],
+        n_positions=max(1, int(tested.sum())),
         excluded=suite.excluded,
         components=components,
-        spread=_spread(components, turn, level),
+        spread=_spread(components, turn, level, n_runs=suite.n_runs),
         price=_price(table, settings),
     )
 
 
-def _spread(components: Components, turn: int | None, level: float) -> Spread:
+def _spread(components: Components, turn: int | None, level: float, *, n_runs: int) -> Spread:
     paired = _root(components.of_trials)
-    limits: tuple[float | None, float | None] = (None, None)
-    if paired:
-        # A whole number of values, the next lower one where turns are pooled.
-        limits = std_dev_interval(paired, 1 + math.floor(components.df_trials), level=level)
+    low, high = _factors(components.df_trials, level) if paired else (None, None)
+    factors = _factors(components.df_population, level)
     where = "all changes of the pilot" if turn is None else f"the pilot's change at turn {turn}"
-    missing = {}
-    if paired is None:
-        missing["paired_sd"] = ONE_TRIAL
-    if components.rest is None:
-        missing |= dict.fromkeys(("scenario_sd", "trial_sd", "rest_sd"), ONE_OF_EITHER)
     return Spread(
         paired_sd=paired,
-        paired_sd_low=limits[0],
-        paired_sd_high=limits[1],
+        paired_sd_low=_times(low, paired),
+        paired_sd_high=_times(high, paired),
+        population_factor_low=factors[0],
+        population_factor_high=factors[1],
+        one_trial_sd=_root(components.of_scenarios),
         source=where,
         scenario_sd=_root(components.scenario),
         trial_sd=_root(components.trial),
@@ -171,8 +185,34 @@ def _spread(components: Components, turn: int | None, level: float) -> Spread:
         n_positions=components.n_positions,
         n_pairs=components.n_pairs,
         n_incomplete=components.n_incomplete,
-        not_estimable=missing,
+        share_present=components.n_pairs / (n_runs * components.n_positions),
+        not_estimable=_not_estimable(components),
     )
+
+
+def _not_estimable(components: Components) -> dict[str, str]:
+    missing = {}
+    if components.of_trials is None:
+        missing["paired_sd"] = ONE_TRIAL
+    if components.rest is None:
+        missing |= dict.fromkeys(("scenario_sd", "trial_sd", "rest_sd"), not_apart(components))
+    return missing
+
+
+def not_apart(components: Components) -> str:
+    """Why scenarios, trials and runs cannot be told apart."""
+    few = min(components.n_trials, components.n_scenarios) < 2
+    return ONE_OF_EITHER if few else NO_WHOLE
+
+
+def _factors(df: float | None, level: float) -> tuple[float | None, float | None]:
+    """Limits of a standard deviation over the one seen; None with less than a degree of freedom.
+
+    For a whole number of values, the next lower one where turns are pooled.
+    """
+    if df is None or df < 1:
+        return None, None
+    return std_dev_interval(1.0, 1 + math.floor(df), level=level)
 
 
 def _price(table: TurnTable, settings: Settings) -> Price:

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from turncurve.analysis.pilot import ONE_OF_EITHER, ONE_TRIAL, Pilot, Price, Spread, pilot_of
+from turncurve.analysis.pilot import ONE_TRIAL, Pilot, Price, Spread, not_apart, pilot_of
 from turncurve.analysis.step_sizes import (
+    Design,
     Estimand,
     Needed,
     Prices,
     Question,
     TopUp,
     Visible,
+    design,
     needed,
+    one_trial_design,
     top_up,
     visible,
 )
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.step_power import Error, Rule
+from turncurve.stats.two_way import Components
 from turncurve.table import TurnTable
 
-NO_SPREAD = "the trials agree exactly: there is no spread to size by"
-OTHER_NUMBER = "for another number of scenarios the pilot needs two trials and two scenarios"
+ONE_SCENARIO = "one scenario says nothing of others"
+NO_SPREAD = "the pilot's changes agree exactly: there is no spread to size by"
+SCENARIOS = (0.5, 1.0, 2.0, 4.0)
+"""Numbers of scenarios that are weighed against trials: multiples of those to come."""
 SHARES_OF_SCALE = (0.05, 0.1, 0.2)
 """Steps that are sized where none is asked for: shares of the scale."""
 TRIALS = (5, 10, 20)
@@ -44,7 +50,8 @@ class StepPowerSettings:
         sd: Standard deviation of the trials' mean changes; None takes it from the pilot.
         power: Wanted chance to see the step.
         alpha: Chance of a false alarm.
-        n_positions: Turns that are looked at; None for all that the pilot has, or 1 without one.
+        n_positions: Turns that are looked at; None for those of the pilot that `cliff` would test,
+            or 1 without one.
         critical: Critical value of the largest |t| over all turns, in place of Bonferroni's.
         n_scenarios: Scenarios of the runs to come; None for the pilot's.
         signal: Column; None for the one that stands for quality.
@@ -89,6 +96,9 @@ class StepPower:
         steps: Steps that were sized.
         needed: A row for each claim, step and rule.
         visible: A row for each claim, number of trials and rule.
+        designs: Runs for the first step, looked for at every turn, as trials of other numbers of
+            scenarios: a row for each claim and number, or one where the pilot has one trial; empty
+            without a pilot or with a stated `sd`.
         components: What changes vary by.
         price: What a run costs and takes.
         adjusted_for: What is paid for looking at every turn.
@@ -104,6 +114,7 @@ class StepPower:
     steps: tuple[float, ...]
     needed: tuple[Needed, ...]
     visible: tuple[Visible, ...]
+    designs: tuple[Design, ...]
     components: Spread
     price: Price
     adjusted_for: AdjustedFor
@@ -157,6 +168,9 @@ def step_power(table: TurnTable | None, settings: StepPowerSettings = _DEFAULTS)
             for n in trials
             for rule in rules
         ),
+        designs=tuple(_designs(pilot, settings, prices, (steps[0], rules[-1])))
+        if pilot is not None and settings.sd is None
+        else (),
         components=spread,
         price=prices.price,
         adjusted_for=_adjusted_for(rules[-1]),
@@ -180,9 +194,8 @@ def _pilot(table: TurnTable | None, settings: StepPowerSettings) -> Pilot | None
 
 
 def _spread(pilot: Pilot | None, settings: StepPowerSettings) -> Spread:
-    if settings.sd is not None:
+    if settings.sd is not None or pilot is None:
         return Spread(paired_sd=settings.sd, source="as given")
-    assert pilot is not None
     return pilot.spread
 
 
@@ -212,38 +225,60 @@ def _errors(
 ) -> Iterator[tuple[Estimand, Error | str]]:
     """The error of each claim's mean step by number of trials, or why there is none."""
     if settings.sd is not None:
-        yield "suite", _suite_error(settings.sd**2)
-    if pilot is None:
-        return
-    assert n_scenarios is not None
-    components = pilot.components
-    if settings.sd is None:
-        same = n_scenarios == pilot.n_scenarios
-        variance = components.of_trials if same else components.of_suite(n_scenarios)
-        unknown = ONE_TRIAL if components.of_trials is None else OTHER_NUMBER
-        yield "suite", unknown if variance is None else _suite_error(variance)
-    expected = components.expected(2, n_scenarios)
-    if expected is None or n_scenarios < 2:
-        yield "population", ONE_OF_EITHER
-    elif expected.population_error()[0] == 0:
-        yield "population", NO_SPREAD
-    else:
-        yield "population", _population_error(pilot, n_scenarios)
+        yield "suite", _mean_error(settings.sd**2)
+    elif pilot is not None and n_scenarios is not None:
+        yield "suite", _suite_error(pilot.components, n_scenarios)
+    if pilot is not None and n_scenarios is not None:
+        yield "population", _population_error(pilot.components, n_scenarios)
 
 
-def _suite_error(variance: float) -> Error | str:
+def _suite_error(components: Components, n_scenarios: int) -> Error | str:
+    variance = components.of_suite(n_scenarios)
+    if variance is not None:
+        return _mean_error(variance)
+    return ONE_TRIAL if components.of_trials is None else not_apart(components)
+
+
+def _mean_error(variance: float) -> Error | str:
     if variance == 0:
         return NO_SPREAD
     return lambda n_trials: (math.sqrt(variance / n_trials), n_trials - 1)
 
 
-def _population_error(pilot: Pilot, n_scenarios: int) -> Error:
+def _population_error(components: Components, n_scenarios: int) -> Error | str:
+    expected = components.expected
+    least = expected(2, n_scenarios)
+    if least is None:
+        return not_apart(components)
+    if n_scenarios < 2:
+        return ONE_SCENARIO
+    if least.population_error()[0] == 0:
+        return NO_SPREAD
+
     def error(n_trials: int) -> tuple[float, float]:
-        expected = pilot.components.expected(n_trials, n_scenarios)
-        assert expected is not None
-        return expected.population_error()
+        squares = expected(n_trials, n_scenarios)
+        assert squares is not None
+        return squares.population_error()
 
     return error
+
+
+def _designs(
+    pilot: Pilot, settings: StepPowerSettings, prices: Prices, what: tuple[float, Rule]
+) -> Iterator[Design]:
+    step, rule = what
+    variance = pilot.components.of_scenarios
+    if variance is not None:
+        asked = Question("population", rule, settings.power)
+        # With one trial scenarios are the units, as trials are in a suite.
+        error = _mean_error(variance)
+        yield one_trial_design(asked, error, step, pilot.spread, prices.price)
+    if pilot.n_trials == 1 or prices.n_scenarios is None:
+        return
+    for n_scenarios in sorted({max(2, round(share * prices.n_scenarios)) for share in SCENARIOS}):
+        each = replace(prices, n_scenarios=n_scenarios)
+        for estimand, error in _errors(pilot, settings, n_scenarios):
+            yield design(Question(estimand, rule, settings.power), error, step, pilot.spread, each)
 
 
 def _adjusted_for(rule: Rule) -> AdjustedFor:

@@ -46,8 +46,9 @@ class Needed:
         critical: The stated critical |t|, in place of that of `alpha`.
         power: Wanted chance to see the step.
         n_trials: The fewest trials; None with a reason in `why`.
-        n_trials_low: As many, were the standard deviation at the lower end of its interval.
-        n_trials_high: As many at the upper end; None beyond a million.
+        n_trials_low: As many, were the error at the lower end of its interval; None where the
+            interval is not known.
+        n_trials_high: As many at the upper end; None there too, and where no number is enough.
         n_runs: Trials times scenarios; None where the number of scenarios is not known.
         cost_usd: Of these runs, at the pilot's mean.
         hours: Of these runs one after another, at the pilot's mean.
@@ -105,6 +106,36 @@ class Visible:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """Runs that a step needs, as trials of another number of scenarios.
+
+    Attributes:
+        estimand: About which claim.
+        step: Size of the step.
+        n_scenarios: Scenarios; None with a reason in `why`.
+        n_trials: Trials; None with a reason in `why`.
+        n_runs: Both multiplied.
+        n_runs_low: As many, were the error at the lower end of its interval; None where the
+            interval is not known.
+        n_runs_high: As many at the upper end; None there too, and where no number is enough.
+        cost_usd: Of these runs, at the pilot's mean.
+        hours: Of these runs one after another, at the pilot's mean.
+        why: Why there is no number.
+    """
+
+    estimand: Estimand
+    step: float
+    n_scenarios: int | None
+    n_trials: int | None
+    n_runs: int | None
+    n_runs_low: int | None
+    n_runs_high: int | None
+    cost_usd: float | None
+    hours: float | None
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopUp:
     """A rule that allows to look after every trial, and then to add more.
 
@@ -133,7 +164,7 @@ def needed(
         asked: Claim, rule and chance.
         error: Standard error and degrees of freedom by number of trials, or why there are none.
         step: Size of the step.
-        spread: Its `paired_sd` and the limits of it.
+        spread: Its limits.
         prices: What trials cost and take.
     """
 
@@ -142,14 +173,13 @@ def needed(
             return None
         return trials_needed(size, error, asked.rule, power=asked.power)
 
-    def trials_at(sd: float | None) -> int | None:
-        """Where the standard deviation is another, the step is as much larger or smaller."""
-        if asked.estimand == "population" or sd is None or spread.paired_sd is None:
-            return None
-        return trials(step * spread.paired_sd / sd)
+    def trials_at(factor: float | None) -> int | None:
+        """Where the error is another, the step is as much larger or smaller against it."""
+        return None if factor is None else trials(step / factor)
 
+    low, high = _factors(asked.estimand, spread)
     n_trials = trials(step)
-    n_runs = n_trials * prices.n_scenarios if n_trials and prices.n_scenarios else None
+    n_runs = _times(n_trials, prices.n_scenarios)
     return Needed(
         estimand=asked.estimand,
         step=step,
@@ -158,13 +188,23 @@ def needed(
         critical=asked.rule.critical,
         power=asked.power,
         n_trials=n_trials,
-        n_trials_low=trials_at(spread.paired_sd_low),
-        n_trials_high=trials_at(spread.paired_sd_high),
+        n_trials_low=trials_at(low),
+        n_trials_high=trials_at(high),
         n_runs=n_runs,
         cost_usd=prices.price.usd(n_runs),
         hours=prices.price.hours(n_runs),
         why=_why(error, n_trials, step),
     )
+
+
+def _factors(estimand: Estimand, spread: Spread) -> tuple[float | None, float | None]:
+    """The limits of a claim's error as multiples of it."""
+    if estimand == "population":
+        return spread.population_factor_low, spread.population_factor_high
+    sd, low, high = spread.paired_sd, spread.paired_sd_low, spread.paired_sd_high
+    if not sd or low is None or high is None:
+        return None, None
+    return low / sd, high / sd
 
 
 def _why(error: Error | str, n_trials: int | None, step: float) -> str | None:
@@ -173,6 +213,65 @@ def _why(error: Error | str, n_trials: int | None, step: float) -> str | None:
     if n_trials is not None:
         return None
     return NEVER if step else ZERO
+
+
+def design(
+    asked: Question, error: Error | str, step: float, spread: Spread, prices: Prices
+) -> Design:
+    """The trials that a step needs with so many scenarios.
+
+    Args:
+        asked: Claim, rule and chance.
+        error: Standard error and degrees of freedom by number of trials, with these scenarios, or
+            why there are none.
+        step: Size of the step.
+        spread: Its limits.
+        prices: What trials cost and take, and the number of scenarios.
+    """
+    found = needed(asked, error, step, spread, prices)
+    return Design(
+        estimand=asked.estimand,
+        step=step,
+        n_scenarios=prices.n_scenarios,
+        n_trials=found.n_trials,
+        n_runs=found.n_runs,
+        n_runs_low=_times(found.n_trials_low, prices.n_scenarios),
+        n_runs_high=_times(found.n_trials_high, prices.n_scenarios),
+        cost_usd=found.cost_usd,
+        hours=found.hours,
+        why=found.why,
+    )
+
+
+def one_trial_design(
+    asked: Question, error: Error | str, step: float, spread: Spread, price: Price
+) -> Design:
+    """The scenarios that a step needs with one trial of each.
+
+    Args:
+        asked: Claim, rule and chance.
+        error: Standard error and degrees of freedom by number of scenarios, or why there are none.
+        step: Size of the step.
+        spread: Its limits.
+        price: What a run costs and takes.
+    """
+    found = needed(asked, error, step, spread, Prices(price=price, n_scenarios=1))
+    return Design(
+        estimand=asked.estimand,
+        step=step,
+        n_scenarios=found.n_trials,
+        n_trials=None if found.n_trials is None else 1,
+        n_runs=found.n_runs,
+        n_runs_low=found.n_trials_low,
+        n_runs_high=found.n_trials_high,
+        cost_usd=found.cost_usd,
+        hours=found.hours,
+        why=found.why,
+    )
+
+
+def _times(n_trials: int | None, n_scenarios: int | None) -> int | None:
+    return None if n_trials is None or n_scenarios is None else n_trials * n_scenarios
 
 
 def visible(asked: Question, error: Error | str, n_trials: int) -> Visible:

@@ -21,6 +21,7 @@ from turncurve.stats.paired_step import PairedStep, paired_step, std_dev_interva
 from turncurve.stats.sign_flips import SignFlips, sign_flips
 
 FloatArray: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
 State: TypeAlias = Literal["finding", "watch", "noise"]
 Units: TypeAlias = Literal["scenarios", "runs"]
 
@@ -233,7 +234,13 @@ def mean_of(values: FloatArray, *, axis: int) -> FloatArray:
 def _family(changes: FloatArray) -> FloatArray:
     """The changes that are tested: a few units have wild t, which would hide all others."""
     n = (~np.isnan(changes)).sum(axis=0)
-    return np.where(n >= max(MIN_UNITS, LEAST_SHARE * len(changes)), changes, np.nan)
+    return np.where(enough_have(changes) & (n >= MIN_UNITS), changes, np.nan)
+
+
+def enough_have(changes: FloatArray) -> BoolArray:
+    """Positions that a fifth of the units have; from shape (n_units, n_positions)."""
+    n = (~np.isnan(changes)).sum(axis=0)
+    return np.asarray(n >= max(1, LEAST_SHARE * len(changes)))
 
 
 def _notes(suite: Suite, units: Units, flips: SignFlips) -> list[str]:

@@ -16,6 +16,20 @@ from turncurve.cli.options import (
 )
 from turncurve.cli.output_options import Outputs, result_options
 
+
+def all_finite(
+    ctx: click.Context, param: click.Parameter, values: tuple[float, ...]
+) -> tuple[float, ...]:
+    """The numbers as they are.
+
+    Raises:
+        click.BadParameter: One is NaN or infinite.
+    """
+    for value in values:
+        finite(ctx, param, value)
+    return values
+
+
 _CHANCE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
@@ -32,6 +46,7 @@ def power() -> None:
     "steps",
     type=float,
     multiple=True,
+    callback=all_finite,
     metavar="D",
     help="Size of a step to see, in the signal's unit; can be given several times. Without it, 5, "
     "10 and 20 % of the scale.",
@@ -67,7 +82,7 @@ def power() -> None:
     "n_positions",
     type=WholeNumber(min=1),
     metavar="N",
-    help="Turns that are looked at; without it, all that the pilot has.",
+    help="Turns that are looked at; without it, those that a fifth of the pilot's runs have.",
 )
 @click.option(
     "--critical",

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from turncurve.analysis.pilot import Spread
 from turncurve.analysis.step_power import StepPower
-from turncurve.analysis.step_sizes import Estimand, Needed, Visible
+from turncurve.analysis.step_sizes import Design, Estimand, Needed, Visible
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import ABSENT, amount, counted, interval, usd
 from turncurve.report.plain import plain
@@ -36,25 +37,32 @@ def sentence(result: StepPower) -> str:
     row = next(
         row
         for row in reversed(result.needed)
-        if (row.estimand, row.step) == ("suite", _first(result))
+        if (row.estimand, row.step) == ("suite", result.steps[0])
     )
     what = f"A step of {_size(row.step)} {_where(row)}"
-    if row.n_trials is None:
-        return f"{what} cannot be sized: {row.why}."
-    at_ends = (
-        f" ({_count(row.n_trials_low)} to {_count(row.n_trials_high)} by the "
-        f"{100 * result.settings.level:g} % interval of the standard deviation)"
-        if row.n_trials_low is not None
-        else ""
-    )
-    return (
-        f"{what} needs {counted(row.n_trials, 'trial')}{at_ends} to be seen with a chance of "
-        f"{100 * row.power:g} %{_price(row)}."
-    )
+    chance = f"to be seen with a chance of {100 * row.power:g} %"
+    level = f"by the {100 * result.settings.level:g} % interval of the spread"
+    alone = next((design for design in result.designs if design.n_trials == 1), None)
+    if row.n_trials is not None:
+        at_ends = _span(row.n_trials_low, row.n_trials_high)
+        within = f" ({at_ends} {level})" if at_ends else ""
+        return f"{what} needs {counted(row.n_trials, 'trial')}{within} {chance}{_price(row)}."
+    if alone is not None and alone.n_scenarios is not None:
+        at_ends = _span(alone.n_runs_low, alone.n_runs_high)
+        within = f" ({at_ends} {level})" if at_ends else ""
+        return (
+            f"{what} needs one trial of {counted(alone.n_scenarios, 'scenario')}{within} {chance} "
+            f"in others like these{_price(alone)}. For the same scenarios it cannot be sized: "
+            f"{row.why}."
+        )
+    return f"{what} cannot be sized: {row.why}."
 
 
-def _first(result: StepPower) -> float:
-    return result.steps[0]
+def _span(low: int | None, high: int | None) -> str:
+    """Two numbers, of which the larger may be out of reach."""
+    if low is None:
+        return ""
+    return f"{low:,} to {high:,}" if high is not None else f"{low:,} to no number"
 
 
 def _where(row: Needed) -> str:
@@ -63,7 +71,7 @@ def _where(row: Needed) -> str:
     return f"at any of {counted(row.n_positions, 'turn')}"
 
 
-def _price(row: Needed) -> str:
+def _price(row: Needed | Design) -> str:
     parts = [
         counted(row.n_runs, "run") if row.n_runs is not None else None,
         usd(row.cost_usd) if row.cost_usd is not None else None,
@@ -75,18 +83,28 @@ def _price(row: Needed) -> str:
 
 def _blocks(result: StepPower) -> Iterator[Block]:
     yield Said(sentence(result))
+    rule = result.needed[-1]
     for estimand, claim in _CLAIMS.items():
         needed = [row for row in result.needed if row.estimand == estimand]
-        visible = [row for row in result.visible if row.estimand == estimand]
         if not needed:
             continue
         if all(row.why == needed[0].why is not None for row in needed):
             yield Facts(title=claim, pairs=(("not sized", f"{needed[0].why}."),))
             continue
         yield _needed_table(claim, needed)
-        yield _visible_table(claim, visible)
+        yield _visible_table(claim, list(_visible(result, rule, estimand)))
+    if result.designs:
+        yield _designs_table(result.designs)
     yield Facts(title="What this rests on", pairs=tuple(_facts(result)))
     yield Facts(title="Adding trials after a look", pairs=tuple(_top_up(result)))
+
+
+def _visible(result: StepPower, rule: Needed, estimand: Estimand) -> Iterator[Visible]:
+    """A claim's rows by the rule that pays for looking at every turn."""
+    for row in result.visible:
+        same = (row.n_positions, row.critical) == (rule.n_positions, rule.critical)
+        if row.estimand == estimand and same:
+            yield row
 
 
 def _needed_table(claim: str, rows: list[Needed]) -> Table:
@@ -95,7 +113,7 @@ def _needed_table(claim: str, rows: list[Needed]) -> Table:
             _size(row.step),
             *_rule(row),
             _count(row.n_trials),
-            _range(row),
+            _range(row.n_trials_low, row.n_trials_high),
             ABSENT if row.n_runs is None else f"{row.n_runs:,}",
             usd(row.cost_usd),
             _hours(row.hours),
@@ -115,7 +133,6 @@ def _visible_table(claim: str, rows: list[Visible]) -> Table:
     cells = tuple(
         (
             f"{row.n_trials:,}",
-            *_rule(row),
             _size(row.step),
             _times(row.exaggeration),
             _chance(row.wrong_sign),
@@ -128,12 +145,13 @@ def _visible_table(claim: str, rows: list[Visible]) -> Table:
     return Table(
         title=f"The smallest step that trials see: {claim}",
         header=(
-            *("trials", "turns", "each test", "step", "too large", "sign"),
+            *("trials", "step", "too large", "sign"),
             *("half: seen", "too large", "sign"),
         ),
         rows=cells,
-        align=">" * 9,
+        align=">" * 7,
         notes=(
+            f"Looked for at {counted(rows[0].n_positions, 'turn')}, {_rule(rows[0])[1]} at each.",
             "too large: mean size of a significant estimate over the true size. sign: chance that "
             "it has the wrong one. half: the same of a step half as large, which is seen seldom, "
             "and when it is, looks so much larger than it is.",
@@ -141,25 +159,58 @@ def _visible_table(claim: str, rows: list[Visible]) -> Table:
     )
 
 
+def _designs_table(rows: tuple[Design, ...]) -> Table:
+    cells = tuple(
+        (
+            "same" if row.estimand == "suite" else "other",
+            _count(row.n_scenarios),
+            _count(row.n_trials),
+            _count(row.n_runs),
+            _range(row.n_runs_low, row.n_runs_high),
+            usd(row.cost_usd),
+            _hours(row.hours),
+        )
+        for row in rows
+    )
+    return Table(
+        title=f"More trials or more scenarios: a step of {_size(rows[0].step)} at any turn",
+        header=("scenarios", "of them", "trials", "runs", "by SD", "cost", "time"),
+        rows=cells,
+        align="<" + ">" * 6,
+        notes=(
+            *_fewest(rows),
+            *dict.fromkeys(f"{_count(row.n_scenarios)}: {row.why}." for row in rows if row.why),
+            "same: would these scenarios do it again; other: would others like them.",
+        ),
+    )
+
+
+def _fewest(rows: tuple[Design, ...]) -> Iterator[str]:
+    """Which of a claim's rows asks for the fewest runs."""
+    for estimand, claim in _CLAIMS.items():
+        sized = [
+            (row.n_runs, row) for row in rows if row.estimand == estimand and row.n_runs is not None
+        ]
+        if len(sized) > 1:
+            n_runs, row = min(sized, key=lambda pair: pair[0])
+            yield (
+                f"Fewest runs for {claim}: {counted(row.n_scenarios or 0, 'scenario')} in "
+                f"{counted(row.n_trials or 0, 'trial')}, {counted(n_runs, 'run')}."
+            )
+
+
 def _rule(row: Needed | Visible) -> tuple[str, str]:
     test = f"p<{row.alpha:.3g}" if row.critical is None else f"|t|>{row.critical:.3g}"
     return f"{row.n_positions:,}", test
 
 
-def _range(row: Needed) -> str:
-    if row.n_trials_low is None:
-        return ABSENT
-    return f"{_count(row.n_trials_low)}-{_count(row.n_trials_high)}"
+def _range(low: int | None, high: int | None) -> str:
+    return ABSENT if low is None else f"{low:,}-{'none' if high is None else format(high, ',')}"
 
 
 def _facts(result: StepPower) -> Iterator[tuple[str, str]]:
     spread, adjusted = result.components, result.adjusted_for
-    limits = interval(spread.paired_sd_low, spread.paired_sd_high)
-    yield (
-        "standard deviation",
-        f"{amount(spread.paired_sd)} {limits if limits != ABSENT else ''} of the trials' mean "
-        f"changes, from {spread.source}.".replace("  ", " ").replace("from as given", "as given"),
-    )
+    yield "standard deviation", _spread_words(spread)
     if spread.rest_sd is not None:
         yield (
             "made of",
@@ -172,7 +223,20 @@ def _facts(result: StepPower) -> Iterator[tuple[str, str]]:
     if spread.n_incomplete:
         yield (
             "left out",
-            f"{counted(spread.n_incomplete, 'change')} of scenarios that lack it in another trial.",
+            f"of scenarios, trials and the single run: {counted(spread.n_incomplete, 'change')} of "
+            "scenarios that lack it in another trial.",
+        )
+    if spread.share_present is not None and spread.share_present < 1:
+        yield (
+            "runs that end",
+            f"{100 * spread.share_present:.0f} % of the runs have the change, on average. Other "
+            "scenarios are sized as if every run had it.",
+        )
+    if result.settings.turn is None and result.signal is not None and spread.rest_sd is not None:
+        yield (
+            "the step itself",
+            "scenarios may disagree more on a step than on other changes: with --turn the spread "
+            "is that of one turn.",
         )
     yield "signal", f"{result.signal}: {result.why_signal}." if result.signal else "none: no pilot."
     yield "looking at every turn", _adjusted(adjusted.method, adjusted.n_positions, adjusted.alpha)
@@ -180,6 +244,17 @@ def _facts(result: StepPower) -> Iterator[tuple[str, str]]:
     if result.excluded:
         left_out = "; ".join(f"{reason}: {n:,}" for reason, n in result.excluded.items())
         yield "runs left out", f"{left_out}."
+
+
+def _spread_words(spread: Spread) -> str:
+    if spread.paired_sd is None:
+        if spread.one_trial_sd is None:
+            return "not estimable."
+        return f"{amount(spread.one_trial_sd)} of the scenarios' changes, from {spread.source}."
+    limits = interval(spread.paired_sd_low, spread.paired_sd_high)
+    within = "" if limits == ABSENT else f" {limits}"
+    where = spread.source if spread.source == "as given" else f"from {spread.source}"
+    return f"{amount(spread.paired_sd)}{within} of the trials' mean changes, {where}."
 
 
 def _adjusted(method: str, n_positions: int, alpha: float) -> str:
