@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from turncurve.analysis.pilot import ONE_TRIAL, Pilot, Price, Spread, not_apart, pilot_of
+from turncurve.analysis.pilot import Pilot, Price, Spread, pilot_of
+from turncurve.analysis.step_errors import (
+    Claim,
+    claims_by_components,
+    claims_of,
+    error_of_means,
+)
 from turncurve.analysis.step_sizes import (
     Design,
-    Estimand,
     Needed,
     Prices,
     Question,
@@ -23,12 +27,9 @@ from turncurve.analysis.step_sizes import (
     visible,
 )
 from turncurve.errors import NotEnoughDataError
-from turncurve.stats.step_power import Error, Rule
-from turncurve.stats.two_way import Components
+from turncurve.stats.step_power import Rule
 from turncurve.table import TurnTable
 
-ONE_SCENARIO = "one scenario says nothing of others"
-NO_SPREAD = "the pilot's changes agree exactly: there is no spread to size by"
 SCENARIOS = (0.5, 1.0, 2.0, 4.0)
 """Numbers of scenarios that are weighed against trials: multiples of those to come."""
 SHARES_OF_SCALE = (0.05, 0.1, 0.2)
@@ -130,7 +131,9 @@ def step_power(table: TurnTable | None, settings: StepPowerSettings = _DEFAULTS)
 
     For the same scenarios (suite) the step is tested by a t over the trials' mean changes; for
     others like them (population) with the scenarios' spread too. The variance of the mean change
-    is sigma2_scenario / S (population only) + sigma2_trial / R + sigma2_rest / (R S).
+    is sigma2_scenario / S (population only) + sigma2_trial / R + sigma2_rest / (R S). What `cliff`
+    calls by its adjusted p (cliff) is a t over scenarios' means, or over runs where scenarios are
+    few; Bonferroni's critical value stands in for that of the largest |t|.
 
     Args:
         table: The pilot's runs, of one condition; None to size by `settings.sd`.
@@ -146,7 +149,7 @@ def step_power(table: TurnTable | None, settings: StepPowerSettings = _DEFAULTS)
     n_scenarios = settings.n_scenarios or (pilot.n_scenarios if pilot else None)
     rules = _rules(settings, settings.n_positions or (pilot.n_positions if pilot else 1))
     prices = Prices(price=pilot.price if pilot else Price(), n_scenarios=n_scenarios)
-    errors = dict(_errors(pilot, settings, n_scenarios))
+    claims = tuple(_claims(pilot, settings, n_scenarios))
     steps = tuple(abs(step) for step in settings.steps) or _default_steps(pilot)
     trials = settings.trials or _default_trials(pilot)
     return StepPower(
@@ -157,16 +160,16 @@ def step_power(table: TurnTable | None, settings: StepPowerSettings = _DEFAULTS)
         excluded=pilot.excluded if pilot else {},
         steps=steps,
         needed=tuple(
-            needed(Question(estimand, rule, settings.power), error, step, spread, prices)
-            for estimand, error in errors.items()
+            needed(question, claim.error, step, spread, prices)
+            for claim in claims
             for step in steps
-            for rule in rules
+            for question in _questions(claim, rules, settings.power)
         ),
         visible=tuple(
-            visible(Question(estimand, rule, settings.power), error, n)
-            for estimand, error in errors.items()
+            visible(question, claim.error, n)
+            for claim in claims
             for n in trials
-            for rule in rules
+            for question in _questions(claim, rules, settings.power)
         ),
         designs=tuple(_designs(pilot, settings, prices, (steps[0], rules[-1])))
         if pilot is not None and settings.sd is None
@@ -174,7 +177,7 @@ def step_power(table: TurnTable | None, settings: StepPowerSettings = _DEFAULTS)
         components=spread,
         price=prices.price,
         adjusted_for=_adjusted_for(rules[-1]),
-        top_up=top_up(errors["suite"], steps[0], rules[-1], power=settings.power, trials=trials),
+        top_up=top_up(claims[0].error, steps[0], rules[-1], power=settings.power, trials=trials),
         settings=settings,
     )
 
@@ -206,6 +209,12 @@ def _rules(settings: StepPowerSettings, n_positions: int) -> tuple[Rule, ...]:
     return alone, Rule(alpha=settings.alpha, n_positions=n_positions, critical=settings.critical)
 
 
+def _questions(claim: Claim, rules: tuple[Rule, ...], power: float) -> Iterator[Question]:
+    """The claim by each rule; `cliff` always pays for looking at every turn."""
+    for rule in rules[-1:] if claim.estimand == "cliff" else rules:
+        yield Question(claim.estimand, rule, power, claim.seen)
+
+
 def _default_steps(pilot: Pilot | None) -> tuple[float, ...]:
     if pilot is None or pilot.scale is None:
         raise NotEnoughDataError(
@@ -220,47 +229,15 @@ def _default_trials(pilot: Pilot | None) -> tuple[int, ...]:
     return tuple(sorted({*TRIALS, *own}))
 
 
-def _errors(
+def _claims(
     pilot: Pilot | None, settings: StepPowerSettings, n_scenarios: int | None
-) -> Iterator[tuple[Estimand, Error | str]]:
-    """The error of each claim's mean step by number of trials, or why there is none."""
+) -> Iterator[Claim]:
     if settings.sd is not None:
-        yield "suite", _mean_error(settings.sd**2)
+        yield Claim("suite", error_of_means(settings.sd**2))
+        if pilot is not None and n_scenarios is not None:
+            yield from claims_by_components(pilot.components, n_scenarios)
     elif pilot is not None and n_scenarios is not None:
-        yield "suite", _suite_error(pilot.components, n_scenarios)
-    if pilot is not None and n_scenarios is not None:
-        yield "population", _population_error(pilot.components, n_scenarios)
-
-
-def _suite_error(components: Components, n_scenarios: int) -> Error | str:
-    variance = components.of_suite(n_scenarios)
-    if variance is not None:
-        return _mean_error(variance)
-    return ONE_TRIAL if components.of_trials is None else not_apart(components)
-
-
-def _mean_error(variance: float) -> Error | str:
-    if variance == 0:
-        return NO_SPREAD
-    return lambda n_trials: (math.sqrt(variance / n_trials), n_trials - 1)
-
-
-def _population_error(components: Components, n_scenarios: int) -> Error | str:
-    expected = components.expected
-    least = expected(2, n_scenarios)
-    if least is None:
-        return not_apart(components)
-    if n_scenarios < 2:
-        return ONE_SCENARIO
-    if least.population_error()[0] == 0:
-        return NO_SPREAD
-
-    def error(n_trials: int) -> tuple[float, float]:
-        squares = expected(n_trials, n_scenarios)
-        assert squares is not None
-        return squares.population_error()
-
-    return error
+        yield from claims_of(pilot.components, n_scenarios)
 
 
 def _designs(
@@ -269,16 +246,17 @@ def _designs(
     step, rule = what
     variance = pilot.components.of_scenarios
     if variance is not None:
-        asked = Question("population", rule, settings.power)
+        asked = Question("population", rule, settings.power, None)
         # With one trial scenarios are the units, as trials are in a suite.
-        error = _mean_error(variance)
+        error = error_of_means(variance)
         yield one_trial_design(asked, error, step, pilot.spread, prices.price)
     if pilot.n_trials == 1 or prices.n_scenarios is None:
         return
     for n_scenarios in sorted({max(2, round(share * prices.n_scenarios)) for share in SCENARIOS}):
         each = replace(prices, n_scenarios=n_scenarios)
-        for estimand, error in _errors(pilot, settings, n_scenarios):
-            yield design(Question(estimand, rule, settings.power), error, step, pilot.spread, each)
+        for claim in claims_of(pilot.components, n_scenarios):
+            asked = Question(claim.estimand, rule, settings.power, claim.seen)
+            yield design(asked, claim.error, step, pilot.spread, each)
 
 
 def _adjusted_for(rule: Rule) -> AdjustedFor:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from turncurve.analysis.pilot import Price, Spread
+from turncurve.analysis.step_errors import Estimand
 from turncurve.stats.anytime import anytime_critical
 from turncurve.stats.estimate import none_if_nan
 from turncurve.stats.step_power import Error, Rule, chances, trials_needed, visible_step
-
-Estimand: TypeAlias = Literal["suite", "population"]
-"""Would running the same scenarios again agree; would other scenarios like them agree."""
 
 NEVER = "no number of trials is enough"
 ZERO = "a step of 0 is never seen, however many trials there are"
 
 
 class Question(NamedTuple):
-    """Which claim is to be made, by which rule, and with which chance."""
+    """Which claim is to be made, by which rule, and with which chance.
+
+    `seen` is the standard error that the test sees over the true one, by number of trials; None
+    where they are the same on average.
+    """
 
     estimand: Estimand
     rule: Rule
     power: float
+    seen: Callable[[int], float] | None
+
+    def rule_at(self, n_trials: int, df: float) -> Rule:
+        """The rule as it stands against the true standard error."""
+        if self.seen is None:
+            return self.rule
+        return Rule(critical=self.rule.critical_at(df) * self.seen(n_trials))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +54,8 @@ class Needed:
         n_positions: Turns that are looked at.
         critical: The stated critical |t|, in place of that of `alpha`.
         power: Wanted chance to see the step.
+        in_paired_sds: The step over `paired_sd`, which `cliff` holds against its bar; None where
+            that is not known.
         n_trials: The fewest trials; None with a reason in `why`.
         n_trials_low: As many, were the error at the lower end of its interval; None where the
             interval is not known.
@@ -61,6 +72,7 @@ class Needed:
     n_positions: int
     critical: float | None
     power: float
+    in_paired_sds: float | None
     n_trials: int | None
     n_trials_low: int | None
     n_trials_high: int | None
@@ -164,14 +176,16 @@ def needed(
         asked: Claim, rule and chance.
         error: Standard error and degrees of freedom by number of trials, or why there are none.
         step: Size of the step.
-        spread: Its limits.
+        spread: Its `paired_sd`, and limits.
         prices: What trials cost and take.
     """
 
     def trials(size: float) -> int | None:
         if isinstance(error, str):
             return None
-        return trials_needed(size, error, asked.rule, power=asked.power)
+        return trials_needed(
+            size, error, lambda n: asked.rule_at(n, error(n)[1]), power=asked.power
+        )
 
     def trials_at(factor: float | None) -> int | None:
         """Where the error is another, the step is as much larger or smaller against it."""
@@ -187,6 +201,7 @@ def needed(
         n_positions=asked.rule.n_positions,
         critical=asked.rule.critical,
         power=asked.power,
+        in_paired_sds=step / spread.paired_sd if spread.paired_sd else None,
         n_trials=n_trials,
         n_trials_low=trials_at(low),
         n_trials_high=trials_at(high),
@@ -199,7 +214,7 @@ def needed(
 
 def _factors(estimand: Estimand, spread: Spread) -> tuple[float | None, float | None]:
     """The limits of a claim's error as multiples of it."""
-    if estimand == "population":
+    if estimand != "suite":
         return spread.population_factor_low, spread.population_factor_high
     sd, low, high = spread.paired_sd, spread.paired_sd_low, spread.paired_sd_high
     if not sd or low is None or high is None:
@@ -225,7 +240,7 @@ def design(
         error: Standard error and degrees of freedom by number of trials, with these scenarios, or
             why there are none.
         step: Size of the step.
-        spread: Its limits.
+        spread: Its `paired_sd`, and limits.
         prices: What trials cost and take, and the number of scenarios.
     """
     found = needed(asked, error, step, spread, prices)
@@ -252,7 +267,7 @@ def one_trial_design(
         asked: Claim, rule and chance.
         error: Standard error and degrees of freedom by number of scenarios, or why there are none.
         step: Size of the step.
-        spread: Its limits.
+        spread: Its `paired_sd`, and limits.
         price: What a run costs and takes.
     """
     found = needed(asked, error, step, spread, Prices(price=price, n_scenarios=1))
@@ -296,8 +311,9 @@ def visible(asked: Question, error: Error | str, n_trials: int) -> Visible:
     if isinstance(error, str):
         return found
     std_error, df = error(n_trials)
-    step = visible_step(std_error, df, rule, power=asked.power)
-    there, half = (chances(size, std_error, df, rule) for size in (step, step / 2))
+    at = asked.rule_at(n_trials, df)
+    step = visible_step(std_error, df, at, power=asked.power)
+    there, half = (chances(size, std_error, df, at) for size in (step, step / 2))
     return replace(
         found,
         step=step,

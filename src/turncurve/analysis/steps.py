@@ -213,6 +213,11 @@ def _pairs(suite: Suite, level: float) -> list[tuple[int, PairedStep]]:
 def units_of(suite: Suite) -> Units:
     """What can be flipped as a whole: scenarios where there are many, else runs."""
     n_trials, n_scenarios, _ = suite.values.shape
+    return units_for(n_trials, n_scenarios)
+
+
+def units_for(n_trials: int, n_scenarios: int) -> Units:
+    """What `units_of` says of so many trials and scenarios."""
     return "scenarios" if n_scenarios >= MIN_SCENARIOS or n_trials == 1 else "runs"
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from turncurve.analysis.pilot import Spread
+from turncurve.analysis.step_errors import Estimand
 from turncurve.analysis.step_power import StepPower
-from turncurve.analysis.step_sizes import Design, Estimand, Needed, Visible
+from turncurve.analysis.step_sizes import Design, Needed, Visible
 from turncurve.report.blocks import Block, Facts, Said, Table
 from turncurve.report.figures import ABSENT, amount, counted, interval, usd
 from turncurve.report.plain import plain
@@ -19,7 +20,13 @@ TITLE = "how many trials a step needs"
 _CLAIMS: dict[Estimand, str] = {
     "suite": "the same scenarios again",
     "population": "other scenarios like these",
+    "cliff": "an adjusted p of turncurve cliff",
 }
+_SHORT: dict[Estimand, str] = {"suite": "same", "population": "other", "cliff": "cliff"}
+_KEY = (
+    "same: would these scenarios do it again, by a t over trials; other: would others like them; "
+    "cliff: is the adjusted p of turncurve cliff small enough, by a t over scenarios or runs."
+)
 
 
 def step_power_json(result: StepPower) -> dict[str, Any]:
@@ -46,7 +53,8 @@ def sentence(result: StepPower) -> str:
     if row.n_trials is not None:
         at_ends = _span(row.n_trials_low, row.n_trials_high)
         within = f" ({at_ends} {level})" if at_ends else ""
-        return f"{what} needs {counted(row.n_trials, 'trial')}{within} {chance}{_price(row)}."
+        needs = f"{what} needs {counted(row.n_trials, 'trial')}{within} {chance}{_price(row)}."
+        return f"{needs}{_by_cliff(result, row)}"
     if alone is not None and alone.n_scenarios is not None:
         at_ends = _span(alone.n_runs_low, alone.n_runs_high)
         within = f" ({at_ends} {level})" if at_ends else ""
@@ -56,6 +64,16 @@ def sentence(result: StepPower) -> str:
             f"{row.why}."
         )
     return f"{what} cannot be sized: {row.why}."
+
+
+def _by_cliff(result: StepPower, of: Needed) -> str:
+    for row in result.needed:
+        if row.estimand == "cliff" and row.step == of.step and row.n_trials is not None:
+            return (
+                f" For an adjusted p of `turncurve cliff` below {result.settings.alpha:g} "
+                f"{counted(row.n_trials, 'trial')} will do."
+            )
+    return ""
 
 
 def _span(low: int | None, high: int | None) -> str:
@@ -83,55 +101,59 @@ def _price(row: Needed | Design) -> str:
 
 def _blocks(result: StepPower) -> Iterator[Block]:
     yield Said(sentence(result))
-    rule = result.needed[-1]
     for estimand, claim in _CLAIMS.items():
-        needed = [row for row in result.needed if row.estimand == estimand]
-        if not needed:
-            continue
-        if all(row.why == needed[0].why is not None for row in needed):
-            yield Facts(title=claim, pairs=(("not sized", f"{needed[0].why}."),))
-            continue
-        yield _needed_table(claim, needed)
-        yield _visible_table(claim, list(_visible(result, rule, estimand)))
+        why = {row.why for row in result.needed if row.estimand == estimand}
+        if len(why) == 1 and None not in why:
+            yield Facts(title=f"Not sized: {claim}", pairs=(("why", f"{why.pop()}."),))
+    sized = {row.estimand for row in result.needed if row.why is None}
+    if sized:
+        yield _needed_table([row for row in result.needed if row.estimand in sized])
+        yield _visible_table([row for row in _visible(result) if row.estimand in sized])
     if result.designs:
         yield _designs_table(result.designs)
     yield Facts(title="What this rests on", pairs=tuple(_facts(result)))
     yield Facts(title="Adding trials after a look", pairs=tuple(_top_up(result)))
 
 
-def _visible(result: StepPower, rule: Needed, estimand: Estimand) -> Iterator[Visible]:
-    """A claim's rows by the rule that pays for looking at every turn."""
+def _visible(result: StepPower) -> Iterator[Visible]:
+    """The rows by the rule that pays for looking at every turn."""
+    last = result.needed[-1]
     for row in result.visible:
-        same = (row.n_positions, row.critical) == (rule.n_positions, rule.critical)
-        if row.estimand == estimand and same:
+        if (row.n_positions, row.critical) == (last.n_positions, last.critical):
             yield row
 
 
-def _needed_table(claim: str, rows: list[Needed]) -> Table:
+def _needed_table(rows: list[Needed]) -> Table:
     cells = tuple(
         (
+            _SHORT[row.estimand],
             _size(row.step),
-            *_rule(row),
+            f"{row.n_positions:,}",
+            _test(row),
             _count(row.n_trials),
             _range(row.n_trials_low, row.n_trials_high),
-            ABSENT if row.n_runs is None else f"{row.n_runs:,}",
+            _count(row.n_runs),
             usd(row.cost_usd),
             _hours(row.hours),
         )
         for row in rows
     )
     return Table(
-        title=f"Trials that a step needs: {claim}",
-        header=("step", "turns", "each test", "trials", "by SD", "runs", "cost", "time"),
+        title="Trials that a step needs",
+        header=("claim", "step", "turns", "each test", "trials", "by SD", "runs", "cost", "time"),
         rows=cells,
-        align=">" * 8,
-        notes=tuple(dict.fromkeys(f"{_size(row.step)}: {row.why}." for row in rows if row.why)),
+        align="<" + ">" * 8,
+        notes=(
+            *dict.fromkeys(f"{_size(row.step)}: {row.why}." for row in rows if row.why),
+            _KEY,
+        ),
     )
 
 
-def _visible_table(claim: str, rows: list[Visible]) -> Table:
+def _visible_table(rows: list[Visible]) -> Table:
     cells = tuple(
         (
+            _SHORT[row.estimand],
             f"{row.n_trials:,}",
             _size(row.step),
             _times(row.exaggeration),
@@ -143,15 +165,15 @@ def _visible_table(claim: str, rows: list[Visible]) -> Table:
         for row in rows
     )
     return Table(
-        title=f"The smallest step that trials see: {claim}",
+        title="The smallest step that trials see",
         header=(
-            *("trials", "step", "too large", "sign"),
+            *("claim", "trials", "step", "too large", "sign"),
             *("half: seen", "too large", "sign"),
         ),
         rows=cells,
-        align=">" * 7,
+        align="<" + ">" * 7,
         notes=(
-            f"Looked for at {counted(rows[0].n_positions, 'turn')}, {_rule(rows[0])[1]} at each.",
+            f"Looked for at {counted(rows[0].n_positions, 'turn')}, {_test(rows[0])} at each.",
             "too large: mean size of a significant estimate over the true size. sign: chance that "
             "it has the wrong one. half: the same of a step half as large, which is seen seldom, "
             "and when it is, looks so much larger than it is.",
@@ -162,7 +184,7 @@ def _visible_table(claim: str, rows: list[Visible]) -> Table:
 def _designs_table(rows: tuple[Design, ...]) -> Table:
     cells = tuple(
         (
-            "same" if row.estimand == "suite" else "other",
+            _SHORT[row.estimand],
             _count(row.n_scenarios),
             _count(row.n_trials),
             _count(row.n_runs),
@@ -170,17 +192,16 @@ def _designs_table(rows: tuple[Design, ...]) -> Table:
             usd(row.cost_usd),
             _hours(row.hours),
         )
-        for row in rows
+        for row in sorted(rows, key=lambda row: tuple(_CLAIMS).index(row.estimand))
     )
     return Table(
         title=f"More trials or more scenarios: a step of {_size(rows[0].step)} at any turn",
-        header=("scenarios", "of them", "trials", "runs", "by SD", "cost", "time"),
+        header=("claim", "scenarios", "trials", "runs", "by SD", "cost", "time"),
         rows=cells,
         align="<" + ">" * 6,
         notes=(
             *_fewest(rows),
             *dict.fromkeys(f"{_count(row.n_scenarios)}: {row.why}." for row in rows if row.why),
-            "same: would these scenarios do it again; other: would others like them.",
         ),
     )
 
@@ -199,9 +220,8 @@ def _fewest(rows: tuple[Design, ...]) -> Iterator[str]:
             )
 
 
-def _rule(row: Needed | Visible) -> tuple[str, str]:
-    test = f"p<{row.alpha:.3g}" if row.critical is None else f"|t|>{row.critical:.3g}"
-    return f"{row.n_positions:,}", test
+def _test(row: Needed | Visible) -> str:
+    return f"p<{row.alpha:.3g}" if row.critical is None else f"|t|>{row.critical:.3g}"
 
 
 def _range(low: int | None, high: int | None) -> str:
@@ -237,6 +257,13 @@ def _facts(result: StepPower) -> Iterator[tuple[str, str]]:
             "the step itself",
             "scenarios may disagree more on a step than on other changes: with --turn the spread "
             "is that of one turn.",
+        )
+    ratio = result.needed[0].in_paired_sds
+    if ratio is not None:
+        yield (
+            "large enough",
+            f"a step of {_size(result.steps[0])} is {ratio:.1f} paired SDs; below the bar of "
+            "`turncurve cliff`, 3, it is a finding only with a stated --size.",
         )
     yield "signal", f"{result.signal}: {result.why_signal}." if result.signal else "none: no pilot."
     yield "looking at every turn", _adjusted(adjusted.method, adjusted.n_positions, adjusted.alpha)
