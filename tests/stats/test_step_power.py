@@ -1,4 +1,4 @@
-"""Power of a t test: published sizes, a reference library, simulation, and what significance says."""
+"""Power of a t test: published sizes, a reference library, simulation, errors of size and sign."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_sizes_of_miller(answers: float, questions: int) -> None:
     assert trials_needed(0.03, known(variance), Rule()) == questions
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 12, 30])
+@pytest.mark.parametrize("n", [2, 3, 5, 12])
 @pytest.mark.parametrize("ratio", [0.1, 0.5, 1.3, 2.5])
 def test_power_of_statsmodels(n: int, ratio: float) -> None:
     """Power is that of the noncentral t, as statsmodels has it."""
