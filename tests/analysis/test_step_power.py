@@ -24,7 +24,7 @@ from turncurve.stats.step_power import Rule
 from turncurve.stats.two_way import Components
 
 SPREADS = Spreads(turn=0.35, trial_turn=0.05)
-DISAGREE = Spreads(turn=0.35, trial_turn=0.05, scenario_step=0.2)
+DISAGREE = Spreads(turn=0.35, trial_turn=0.15, scenario_step=0.5)
 PILOT = Recipe(spreads=SPREADS)
 
 
@@ -175,6 +175,16 @@ def test_the_visible_step_is_seen_by_the_analysis_itself(
     # Four Monte-Carlo errors, and .02 for Bonferroni's value in place of the largest |t|.
     allowed = 4 * math.sqrt(0.16 / 400) + (0.02 if estimand == "cliff" else 0)
     assert found == pytest.approx(0.8, abs=allowed)
+
+
+def test_true_errors_of_the_claims_agree() -> None:
+    """With 24 scenarios `cliff`'s true error is that for others; with 8, that for the same."""
+    for n_scenarios, other in ((24, "population"), (8, "suite")):
+        claims = {c.estimand: c.error for c in claims_of(truth_of(DISAGREE), n_scenarios)}
+        cliff, beside = claims["cliff"], claims[other]
+        assert not isinstance(cliff, str)
+        assert not isinstance(beside, str)
+        assert cliff(6)[0] == pytest.approx(beside(6)[0])
 
 
 def test_the_spreads_of_a_recipe_come_back() -> None:

@@ -145,6 +145,17 @@ def test_the_unit_does_not_matter(values: list[float], factor: float) -> None:
     assert (one.log_e, one.t) == pytest.approx((other.log_e, other.t), rel=1e-6, abs=1e-9)
 
 
+def test_its_t_is_that_of_a_t_test() -> None:
+    """t is scipy's, and the limits are the mean and the critical |t| times its standard error."""
+    values = np.random.default_rng(4).normal(-0.2, 0.1, 12)
+    found, test = anytime_mean(values, n_best=8), stats.ttest_1samp(values, 0)
+    assert found.t == pytest.approx(test.statistic)
+    error = found.value / test.statistic
+    assert found.low == pytest.approx(found.value - found.critical * error)
+    assert found.high == pytest.approx(found.value + found.critical * error)
+    assert found.log_e == pytest.approx(t_mixture_log_e(test.statistic, 12, n_best=8))
+
+
 def test_edges() -> None:
     """Too few values, values that agree, and arguments out of range."""
     with pytest.raises(NotEnoughDataError):
