@@ -24,8 +24,10 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    return [text for kind, text in BLOCK.findall(page.read_text("utf-8")) if kind == language]
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Language and text of the blocks that run, in the page's order."""
+    found = BLOCK.findall(page.read_text("utf-8"))
+    return [(language, text) for language, text in found if language in ("python", "console")]
 
 
 @pytest.fixture
@@ -36,39 +38,39 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=name_of)
-def test_python_blocks_run(page: Path, workplace: Path) -> None:
-    """Every Python block runs, top to bottom, in one namespace a page."""
-    assert workplace.exists()
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=name_of)
+def test_blocks_run(page: Path, workplace: Path) -> None:
+    """Python and console blocks run, top to bottom, in one place and one namespace a page."""
     namespace: dict[str, object] = {"__name__": "docs"}
-    for number, block in enumerate(blocks(page, "python"), start=1):
-        exec(compile(block, f"{name_of(page)} block {number}", "exec"), namespace)
+    for number, (language, block) in enumerate(blocks(page), start=1):
+        if language == "python":
+            exec(compile(block, f"{name_of(page)} block {number}", "exec"), namespace)
+        else:
+            run_commands(block, workplace)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=name_of)
-def test_console_blocks_run(page: Path, workplace: Path) -> None:
-    """Every `$ turncurve` command in a console block succeeds and prints the lines shown."""
-    for block in blocks(page, "console"):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, shown = part.partition("\n")
-            words = shlex.split(command)
-            if words[0] != "turncurve":
-                continue
-            done = subprocess.run(
-                [sys.executable, "-m", "turncurve", *words[1:]],
-                cwd=workplace,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, f"{command}\n{done.stderr}"
-            printed = {line.strip() for line in (done.stdout + done.stderr).splitlines()}
-            missing = [
-                line
-                for line in map(str.strip, shown.splitlines())
-                if line and line != "..." and line not in printed
-            ]
-            assert not missing, f"{command} no longer prints {missing}"
+def run_commands(block: str, workplace: Path) -> None:
+    """Every `$ turncurve` command succeeds and prints the lines shown."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        words = shlex.split(command)
+        if words[0] != "turncurve":
+            continue
+        done = subprocess.run(
+            [sys.executable, "-m", "turncurve", *words[1:]],
+            cwd=workplace,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        printed = {line.strip() for line in (done.stdout + done.stderr).splitlines()}
+        missing = [
+            line
+            for line in map(str.strip, shown.splitlines())
+            if line and line != "..." and line not in printed
+        ]
+        assert not missing, f"{command} no longer prints {missing}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

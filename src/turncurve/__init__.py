@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from turncurve.analysis.reliability import reliability
     from turncurve.analysis.settings import Settings
     from turncurve.analysis.validate_grader import ValidationSettings, validate_grader
+    from turncurve.analysis.step_power import StepPowerSettings, step_power
     from turncurve.errors import ReadError, TurncurveError
     from turncurve.ingest import import_files, read, read_table, stored_signals
     from turncurve.ingest.made_up import MadeUpSuite, made_up_suite
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from turncurve.report.json import to_json
     from turncurve.report.text import to_text
     from turncurve.signals import SIGNALS, Signal
+    from turncurve.stats.anytime import anytime_mean
     from turncurve.stats.estimate import Estimate
     from turncurve.stats.simulate import RECIPES, Recipe, Spreads, Truth
     from turncurve.table import SignalInfo, TurnTable
@@ -65,6 +67,7 @@ _HOMES = {
     "Signal": "turncurve.signals",
     "SignalInfo": "turncurve.table",
     "Spreads": "turncurve.stats.simulate",
+    "StepPowerSettings": "turncurve.analysis.step_power",
     "ToolCall": "turncurve.model",
     "ToolResult": "turncurve.model",
     "Truth": "turncurve.stats.simulate",
@@ -75,6 +78,7 @@ _HOMES = {
     "ValidationSettings": "turncurve.analysis.validate_grader",
     "align_on_event": "turncurve.analysis.alignment",
     "analyze_run": "turncurve.analysis.founding",
+    "anytime_mean": "turncurve.stats.anytime",
     "build_report": "turncurve.report.document",
     "cliff": "turncurve.analysis.cliff",
     "compare": "turncurve.analysis.compare",
@@ -87,6 +91,7 @@ _HOMES = {
     "read_judgements": "turncurve.analysis.judgements",
     "read_table": "turncurve.ingest",
     "reliability": "turncurve.analysis.reliability",
+    "step_power": "turncurve.analysis.step_power",
     "stored_signals": "turncurve.ingest",
     "to_json": "turncurve.report.json",
     "to_text": "turncurve.report.text",
@@ -115,6 +120,7 @@ __all__ = [
     "Signal",
     "SignalInfo",
     "Spreads",
+    "StepPowerSettings",
     "ToolCall",
     "ToolResult",
     "Truth",
@@ -125,6 +131,7 @@ __all__ = [
     "ValidationSettings",
     "align_on_event",
     "analyze_run",
+    "anytime_mean",
     "build_report",
     "cliff",
     "compare",
@@ -137,6 +144,7 @@ __all__ = [
     "read_judgements",
     "read_table",
     "reliability",
+    "step_power",
     "stored_signals",
     "to_json",
     "to_text",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -30,6 +33,21 @@ def test_the_same_seed_gives_the_same_table(name: str) -> None:
     assert_same(one.table, two.table)
     other = made_up_suite(name, n_scenarios=6, seed=4)
     assert not np.array_equal(other.complete, one.complete)
+
+
+@pytest.mark.parametrize("name", ["cliff", "crash", "event_cliff"])
+def test_its_records_read_back(name: str, tmp_path: Path) -> None:
+    """Written as a file of turns and read, the suite is the same but for its scale and crashes."""
+    made = made_up_suite(name, n_trials=2, n_scenarios=5, seed=6, condition="a")
+    path = tmp_path / "suite.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in made.records()))
+    table = turncurve.read([path])
+    assert table.runs.scenario.tolist() == made.table.runs.scenario.tolist()
+    assert table.runs.trial.tolist() == made.table.runs.trial.tolist()
+    assert table.runs.condition.tolist() == ["a"] * 10
+    assert np.array_equal(table.runs.success, made.table.runs.success, equal_nan=True)
+    for column in ("quality", "cost_usd", "seconds", "started_at", "compaction"):
+        assert table.columns[column] == pytest.approx(made.table.columns[column]), column
 
 
 def test_the_table_holds_the_turns_that_runs_had() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +43,31 @@ class MadeUpSuite:
     recipe: Recipe
     complete: FloatArray
     n_off_scale: int
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """One record a turn, as the format `turns` has them: to be written and read as a file is.
+
+        The scale has no place in them, and a crash no name.
+        """
+        runs, columns = self.table.runs, self.table.columns
+        for row, (run, turn) in enumerate(
+            zip(self.table.run.tolist(), self.table.turn.tolist(), strict=True)
+        ):
+            success = float(runs.success[run])
+            record = {
+                "run": runs.id[run],
+                "condition": runs.condition[run],
+                "scenario": runs.scenario[run],
+                "trial": int(runs.trial[run]),
+                "success": None if math.isnan(success) else success == 1,
+                "turn": turn,
+                "compaction": bool(columns["compaction"][row]),
+            }
+            yield record | {name: float(columns[name][row]) for name in _WRITTEN}
+
+
+_WRITTEN = ("quality", "cost_usd", "started_at", "seconds", "context_tokens", "output_tokens")
+"""Numbers that a record holds."""
 
 
 def made_up_suite(

@@ -70,7 +70,7 @@ def _by_cliff(result: StepPower, of: Needed) -> str:
     for row in result.needed:
         if row.estimand == "cliff" and row.step == of.step and row.n_trials is not None:
             return (
-                f" For an adjusted p of `turncurve cliff` below {result.settings.alpha:g} "
+                f" For an adjusted p of `turncurve cliff` below {result.settings.alpha:g}, "
                 f"{counted(row.n_trials, 'trial')} will do."
             )
     return ""
