@@ -9,15 +9,20 @@ from __future__ import annotations
 import math
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from turncurve.analysis.steps import steps_of
+from turncurve.analysis.step_errors import claims_of
+from turncurve.analysis.step_sizes import Question
+from turncurve.analysis.steps import Step, steps_of
 from turncurve.analysis.suite import Suite
 from turncurve.stats.shape import Shape, shape_of
+from turncurve.stats.simulate import Recipe, Spreads, simulate
+from turncurve.stats.step_power import Rule, chances
+from turncurve.stats.two_way import Components
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/methods/calibration.md"
 SUITES = 400
@@ -26,6 +31,7 @@ FLIPS = 499
 TRIALS = (5, 10, 15)
 TURNS = (12, 30, 60)
 NOISE = 0.5
+POWER_STEP = 0.3
 CLIFFS = ("cliff", "cliff on a slope")
 
 
@@ -47,11 +53,17 @@ def suite(rng: np.random.Generator, trials: int, turns: int, truth: Truth) -> Su
     disagree = truth.step * rng.normal(1, 0.5, (1, SCENARIOS, 1)) if truth.step else 0.0
     noise = rng.normal(0, NOISE, (trials, SCENARIOS, turns))
     values = level + own + slope * turn + disagree * (turn >= truth.at) + noise
-    runs = np.arange(trials * SCENARIOS).reshape(trials, SCENARIOS)
+    return whole_suite(values)
+
+
+def whole_suite(values: NDArray[np.float64]) -> Suite:
+    """Scores by trial, scenario and turn as a suite."""
+    trials, scenarios, turns = values.shape
     return Suite(
-        signal="quality", better="high", bucket=1, values=values, run=runs,
-        n_turns=np.full((trials, SCENARIOS), turns),
-        scenarios=tuple(map(str, range(SCENARIOS))), excluded={},
+        signal="quality", better="high", bucket=1, values=values,
+        run=np.arange(trials * scenarios).reshape(trials, scenarios),
+        n_turns=np.full((trials, scenarios), turns),
+        scenarios=tuple(map(str, range(scenarios))), excluded={},
     )  # fmt: skip
 
 
@@ -108,6 +120,51 @@ def drop_row(trials: int, turns: int, step: float) -> list[str]:
     ]  # fmt: skip
 
 
+def power_row(trials: int, turns: int) -> list[str]:
+    """How often a step is seen, and how often its power says: by claim."""
+    alike = Spreads(turn=0.35, trial_turn=0.1)
+    apart = replace(alike, scenario_step=0.3)
+    every = Rule(n_positions=turns - 1)
+    columns = (
+        ("suite", Rule(), alike, lambda s: s.p <= 0.05),
+        ("suite", every, alike, lambda s: s.p <= every.alpha_each),
+        ("population", Rule(), apart, lambda s: not s.population_low <= 0 <= s.population_high),
+        ("cliff", every, apart, lambda s: s.p_adjusted <= 0.05),
+    )
+    cells = []
+    for estimand, rule, spreads, seen in columns:
+        every_claim = claims_of(components(spreads), SCENARIOS)
+        claim = next(claim for claim in every_claim if claim.estimand == estimand)
+        assert not isinstance(claim.error, str)
+        std_error, df = claim.error(trials)
+        asked = Question(claim.estimand, rule, 0.8, claim.seen)
+        said = chances(POWER_STEP, std_error, df, asked.rule_at(trials, df)).power
+        found = sum(
+            seen(judged_step(trials, turns, Recipe(step=-POWER_STEP, spreads=spreads), seed))
+            for seed in range(SUITES)
+        )
+        cells += [f"{said:.3f}", share(found, SUITES)]
+    return [str(trials), str(turns), *cells]
+
+
+def components(spreads: Spreads) -> Components:
+    """The variances of changes at the step, as a pilot without end would give them."""
+    trial, rest = 2 * spreads.trial_turn**2, 2 * spreads.turn**2
+    return Components(
+        scenario=spreads.scenario_step**2, trial=trial, rest=rest,
+        of_trials=trial + rest / SCENARIOS, of_scenarios=None, df_trials=1e9, df_population=1e9,
+        n_trials=10, n_scenarios=SCENARIOS, n_positions=1, n_pairs=10 * SCENARIOS, n_incomplete=0,
+    )  # fmt: skip
+
+
+def judged_step(trials: int, turns: int, recipe: Recipe, seed: int) -> Step:
+    """The recipe's step in a suite of it."""
+    rng = np.random.default_rng([seed, trials, turns])
+    drawn = simulate(recipe, n_trials=trials, n_scenarios=SCENARIOS, n_turns=turns, rng=rng)
+    steps = steps_of(whole_suite(drawn.quality), rng=rng, n_flips=FLIPS).steps
+    return next(step for step in steps if step.turn == recipe.turn)
+
+
 def table(header: list[str], rows: list[list[str]]) -> str:
     """Rows as Markdown."""
     lines = [header, ["--:"] * len(header), *rows]
@@ -124,6 +181,10 @@ def main() -> None:
         for turns in (12, 30)
         for step in (-0.2, -0.6)
     ]
+    powers = [power_row(trials, turns) for trials in (3, 5, 10) for turns in (12, 30)]
+    power_header = ["trials", "turns"]
+    for claim in ("same, one turn", "same, every turn", "others", "adjusted p"):
+        power_header += [claim, "found"]
     quiet_header = ["trials", "turns", "adjusted p < .05", "finding", "shape not a line", "a cliff"]
     drop_header = [
         *("trials", "turns", "step", "finding", "95 % interval holds it"),
@@ -149,6 +210,13 @@ def main() -> None:
         "A small step is rarely a *finding* by the bar of 3 paired SDs; its cliff is found all the "
         "same, since that looks at all turns on both sides.\n",
         table(drop_header, drops) + "\n",
+        "## Whether power is what it says\n",
+        f"How often a step of {POWER_STEP:g} is seen, as [power](power.md) has it and as found: by "
+        "a t over trials at one turn and at every turn, by the interval for other scenarios, and "
+        "by the adjusted p.",
+        "Noise of .35 a turn, .1 shared by all runs of a trial; for the last two claims scenarios "
+        "disagree on the step by .3.\n",
+        table(power_header, powers) + "\n",
     ]
     PAGE.write_text("\n".join(page), encoding="utf-8")
     print(f"wrote {PAGE.name} in {time.perf_counter() - start:.0f} s", file=sys.stderr)

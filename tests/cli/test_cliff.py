@@ -76,6 +76,22 @@ def test_json(suite: Path) -> None:
     assert document["sentence"].startswith("Quality falls")
 
 
+def test_a_step_to_watch_says_what_would_settle_it(tmp_path: Path) -> None:
+    """How many runs more, and that a test repeated as they come in is none; the same in JSON."""
+    rng = np.random.default_rng(8)
+    scores = rng.normal(3, 0.05, (2, 6, 6))
+    scores[:, ::2, 3:] -= 1.0
+    path = write(tmp_path / "watch.jsonl", scores)
+    text = " ".join(run(path, "--scale", 0, 6).stdout.split())
+    document = json.loads(run(path, "--scale", 0, 6, "--json", "-").stdout)
+    step = next(step for step in document["steps"] if step["turn"] == 4)
+    assert step["state"] == "watch"
+    settle = step["to_settle"]
+    assert f"Turn 4 is to be watched: {settle['words']}." in text
+    assert f"{settle['more_runs']} runs more" in settle["words"]
+    assert "A test that is repeated as runs are added finds steps that are not there" in text
+
+
 def test_the_example_falls_at_its_compaction() -> None:
     """The shipped example has its planted cliff at turn 42 to 44, and lines up on compactions."""
     document = json.loads(run(EXAMPLE, "--json", "-").stdout)

@@ -185,6 +185,7 @@ def _steps_table(result: Cliff) -> Table:
             for step in chosen
             if step.to_settle is not None
         ),
+        *_looked_at_again(chosen),
         *(f"{note[:1].upper()}{note[1:]}." for note in steps.notes),
     ]
     return Table(
@@ -194,6 +195,14 @@ def _steps_table(result: Cliff) -> Table:
         align=">>>>>>>>><",
         notes=tuple(notes),
     )
+
+
+def _looked_at_again(steps: list[Step]) -> Iterator[str]:
+    if any(step.to_settle is not None and step.to_settle.more_runs for step in steps):
+        yield (
+            "A test that is repeated as runs are added finds steps that are not there; "
+            "`turncurve power steps` has a |t| that may be looked at after every trial."
+        )
 
 
 def _step_row(step: Step) -> tuple[str, ...]:
