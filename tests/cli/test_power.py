@@ -106,11 +106,13 @@ def test_one_trial(tmp_path: Path) -> None:
 
 
 def test_markdown_and_files(pilot: Path, tmp_path: Path) -> None:
-    """Markdown and JSON go to files by their ending."""
+    """Markdown and JSON go to files by their ending, and a page is one file."""
     done = run(pilot, "--step", 0.4, "-o", tmp_path / "p.md", "-o", tmp_path / "p.json")
     assert done.exit_code == 0
     assert (tmp_path / "p.md").read_text().startswith("### turncurve: how many trials a step needs")
     assert json.loads((tmp_path / "p.json").read_text())["steps"] == [0.4]
+    assert run(pilot, "--step", 0.4, "--html", tmp_path / "p.html").exit_code == 0
+    assert "<h2" in (tmp_path / "p.html").read_text()
 
 
 def test_what_is_refused(pilot: Path) -> None:

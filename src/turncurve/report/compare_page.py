@@ -6,13 +6,17 @@ The page is written here as text, so every name of a trace or folder goes throug
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from html import escape
 
 from turncurve import __version__
 from turncurve.analysis.compare import Comparison
 from turncurve.analysis.comparison.difference import Difference
 from turncurve.report import compare_words as words
+from turncurve.report.block_html import facts as _facts
+from turncurve.report.block_html import section as _section
+from turncurve.report.block_html import table
+from turncurve.report.block_html import words as _text
 from turncurve.report.blocks import Table
 from turncurve.report.compare import amounts_table, by_turn_table, signals_table
 from turncurve.report.compare_charts import (
@@ -23,7 +27,7 @@ from turncurve.report.compare_charts import (
 )
 from turncurve.report.figures import counted, interval, signed
 from turncurve.report.layout import visible
-from turncurve.report.page_parts import page_part, page_policy, typeset
+from turncurve.report.page_parts import page_part, page_policy
 from turncurve.report.static_chart import Chart, svg
 from turncurve.stats.estimate import Estimate
 
@@ -55,10 +59,6 @@ def compare_page(result: Comparison) -> str:
     pieces = re.split(r"\{\{(\w+)\}\}", page_part("compare.html"))
     page = "".join(slots[piece] if i % 2 else piece for i, piece in enumerate(pieces))
     return page.encode("utf-8", "replace").decode()
-
-
-def _text(words_of_ours: str) -> str:
-    return escape(typeset(visible(words_of_ours, 2_000)))
 
 
 def _masthead(result: Comparison, first: str, rest: str) -> str:
@@ -135,13 +135,6 @@ def _beside(facts: str, figure: str) -> str:
     return f'<div class="columns">{facts}{figure}</div>' if figure else facts
 
 
-def _section(name: str, title: str, *parts: str) -> str:
-    return (
-        f'<section id="{name}" aria-labelledby="{name}-title">\n'
-        f'<h2 id="{name}-title">{escape(title)}</h2>\n{"".join(parts)}\n</section>'
-    )
-
-
 def _curves(result: Comparison, difference: Difference) -> Iterator[str]:
     signal = _text(visible((result.signal or "").replace("_", " ")))
     better = "" if result.better is None else f" ({result.better} is good)"
@@ -205,35 +198,5 @@ def _key_of_difference(difference: Difference) -> str:
     )
 
 
-def _facts(pairs: Iterable[tuple[str, str]]) -> str:
-    rows = (f"<div><dt>{_text(label)}</dt><dd>{_text(said)}</dd></div>" for label, said in pairs)
-    return f'<dl class="facts">{"".join(rows)}</dl>'
-
-
-def _table(table: Table) -> str:
-    header = "".join(
-        f'<th scope="col"{_side(way)}>{_text(cell)}</th>'
-        for cell, way in zip(table.header, table.align, strict=True)
-    )
-    rows = "".join(f"<tr>{_cells(row, table.align)}</tr>" for row in table.rows)
-    notes = "".join(f'<p class="note">{_text(note)}</p>' for note in table.notes)
-    if not rows:
-        return f'<p class="absent">Nothing is known of them in both.</p>{notes}'
-    return (
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{header}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{notes}"
-    )
-
-
-def _cells(row: tuple[str, ...], align: str) -> str:
-    first, *rest = row
-    cells = [f'<th scope="row"{_side(align[0])}>{_text(visible(first, 60))}</th>']
-    cells += [
-        f"<td{_side(way)}>{_text(visible(cell, 60))}</td>"
-        for cell, way in zip(rest, align[1:], strict=True)
-    ]
-    return "".join(cells)
-
-
-def _side(way: str) -> str:
-    return ' class="num"' if way == ">" else ""
+def _table(of: Table) -> str:
+    return table(of, empty="Nothing is known of them in both.")
