@@ -73,7 +73,7 @@ def test_a_pilot(pilot: Path) -> None:
     done = run(pilot, "--step", 0.4, "--trials", 10)
     text = " ".join(done.stdout.split())
     assert "by the 95 % interval of the spread) to be seen" in text
-    assert "For an adjusted p of `turncurve cliff` below 0.05" in text
+    assert "For an adjusted p of turncurve cliff below 0.05" in text
     assert "More trials or more scenarios: a step of 0.4".upper() in done.stdout
     assert "Fewest runs for other scenarios like these" in text
     assert "cost not known; time not known; of 18 runs" in text

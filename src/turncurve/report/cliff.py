@@ -201,7 +201,7 @@ def _looked_at_again(steps: list[Step]) -> Iterator[str]:
     if any(step.to_settle is not None and step.to_settle.more_runs for step in steps):
         yield (
             "A test that is repeated as runs are added finds steps that are not there; "
-            "`turncurve power steps` has a |t| that may be looked at after every trial."
+            "turncurve power steps has a |t| that may be looked at after every trial."
         )
 
 

@@ -70,7 +70,7 @@ def _by_cliff(result: StepPower, of: Needed) -> str:
     for row in result.needed:
         if row.estimand == "cliff" and row.step == of.step and row.n_trials is not None:
             return (
-                f" For an adjusted p of `turncurve cliff` below {result.settings.alpha:g}, "
+                f" For an adjusted p of turncurve cliff below {result.settings.alpha:g}, "
                 f"{counted(row.n_trials, 'trial')} will do."
             )
     return ""
@@ -263,7 +263,7 @@ def _facts(result: StepPower) -> Iterator[tuple[str, str]]:
         yield (
             "large enough",
             f"a step of {_size(result.steps[0])} is {ratio:.1f} paired SDs; below the bar of "
-            "`turncurve cliff`, 3, it is a finding only with a stated --size.",
+            "turncurve cliff, 3, it is a finding only with a stated --size.",
         )
     yield "signal", f"{result.signal}: {result.why_signal}." if result.signal else "none: no pilot."
     yield "looking at every turn", _adjusted(adjusted.method, adjusted.n_positions, adjusted.alpha)
@@ -329,7 +329,7 @@ def _top_up(result: StepPower) -> Iterator[tuple[str, str]]:
         "its price",
         f"A step of {_size(rule.step)} is seen at one look with {_count(rule.n_trials)} trials in "
         f"place of {_count(rule.n_best)}. The rule is tuned for {rule.n_best:,}; that is fixed "
-        "before the first look (`anytime_mean`).",
+        "before the first look (anytime_mean in Python).",
     )
 
 
