@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from turncurve.analysis.judgements import read_judgements
     from turncurve.analysis.reliability import reliability
     from turncurve.analysis.settings import Settings
-    from turncurve.analysis.validate_grader import ValidationSettings, validate_grader
     from turncurve.analysis.step_power import StepPowerSettings, step_power
+    from turncurve.analysis.validate_grader import ValidationSettings, validate_grader
     from turncurve.errors import ReadError, TurncurveError
     from turncurve.ingest import import_files, read, read_table, stored_signals
     from turncurve.ingest.made_up import MadeUpSuite, made_up_suite

@@ -16,12 +16,12 @@ from turncurve.cli.options import (
     rising,
     seed_option,
 )
-from turncurve.cli.output_options import PageOutputs, page_options
+from turncurve.cli.output_options import Outputs, result_options
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="A [B]")
-@page_options
+@result_options
 @click.option("--a", metavar="NAME", help="Runs of A: those of this condition.")
 @click.option("--b", metavar="NAME", help="Runs of B: those of this condition.")
 @click.option(
@@ -95,7 +95,7 @@ from turncurve.cli.output_options import PageOutputs, page_options
 @reading_options
 def compare(
     paths: Sequence[str],
-    outputs: PageOutputs,
+    outputs: Outputs,
     reading: Reading,
     fail_on: Literal["worse", "not-shown"] | None,
     **given: Any,

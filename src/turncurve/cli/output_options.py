@@ -10,8 +10,7 @@ import click
 
 from turncurve.cli.options import F, bundled, in_order
 
-_FORMS = {".json": "json", ".md": "markdown", ".txt": "text"}
-_WITH_PAGE = {".html": "html", ".htm": "html", **_FORMS}
+_FORMS = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".txt": "text"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,42 +22,35 @@ class Outputs:
     files: tuple[str, ...]
 
     def targets(self) -> list[tuple[str, str]]:
-        """Pairs of a form (text, json, markdown) and a path, or `-` for standard output.
+        """Pairs of a form (text, json, markdown, html) and a path, or `-` for standard output.
 
         Raises:
             click.UsageError: A suffix says no form, a folder is missing, or two go to one place.
         """
-        return _targets(self, _FORMS)
+        return _targets(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOutputs(Outputs):
-    """Where the report goes, which has the form html too."""
+    """Where the report goes, whose page can hold what was said."""
 
     no_text: bool
 
-    def targets(self) -> list[tuple[str, str]]:
-        return _targets(self, _WITH_PAGE)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageOutputs(Outputs):
-    """Where a result goes that has a page too."""
+class ResultOutputs(Outputs):
+    """Where a result goes."""
 
     html: str | None
 
     def targets(self) -> list[tuple[str, str]]:
-        if self.html is None:
-            return _targets(self, _WITH_PAGE)
-        return _targets(self, _WITH_PAGE, ("html", self.html))
+        return _targets(self) if self.html is None else _targets(self, ("html", self.html))
 
 
-def _targets(
-    outputs: Outputs, forms: dict[str, str], *more: tuple[str, str]
-) -> list[tuple[str, str]]:
+def _targets(outputs: Outputs, *more: tuple[str, str]) -> list[tuple[str, str]]:
     named = [("json", outputs.json), ("markdown", outputs.markdown), *more]
     pairs = [(form, target) for form, target in named if target is not None]
-    pairs += [(_form(file, forms), file) for file in outputs.files]
+    pairs += [(_form(file), file) for file in outputs.files]
     at: dict[str, str] = {}
     for form, target in pairs:
         if at.setdefault(_place(target), form) != form:
@@ -81,13 +73,13 @@ def _place(target: str) -> str:
     return str(path.resolve())
 
 
-def _form(file: str, forms: dict[str, str]) -> str:
+def _form(file: str) -> str:
     if file == "-":
         raise click.UsageError("-o -: for standard output say --json - or --markdown -")
-    form = forms.get(Path(file).suffix.lower())
+    form = _FORMS.get(Path(file).suffix.lower())
     if form is None:
         raise click.UsageError(
-            f"-o {file or repr(file)}: wanted a name that ends in {', '.join(forms)}"
+            f"-o {file or repr(file)}: wanted a name that ends in {', '.join(_FORMS)}"
         )
     return form
 
@@ -97,24 +89,18 @@ def output_options(command: F) -> F:
     no_text = click.option(
         "--no-text", is_flag=True, help="Leave what was said in the runs out of the HTML page."
     )
-    add = in_order(*_options("the report", ".html, .json, .md, .txt"), no_text)
+    add = in_order(*_options("the report"), no_text)
     return add(bundled(command, "outputs", ReportOutputs))
 
 
 def result_options(command: F) -> F:
     """Add the options that say where a result goes; the command gets them as `outputs`."""
-    add = in_order(*_options("the result", ".json, .md, .txt"))
-    return add(bundled(command, "outputs", Outputs))
-
-
-def page_options(command: F) -> F:
-    """As `result_options`, with a page; the command gets them as `outputs`."""
     page = click.option("--html", metavar="FILE|-", help="Write one HTML page.")
-    add = in_order(*_options("the result", ".html, .json, .md, .txt"), page)
-    return add(bundled(command, "outputs", PageOutputs))
+    add = in_order(*_options("the result"), page)
+    return add(bundled(command, "outputs", ResultOutputs))
 
 
-def _options(what: str, endings: str) -> tuple[Callable[[F], F], ...]:
+def _options(what: str) -> tuple[Callable[[F], F], ...]:
     return (
         click.option(
             "-o",
@@ -122,8 +108,8 @@ def _options(what: str, endings: str) -> tuple[Callable[[F], F], ...]:
             "files",
             multiple=True,
             metavar="FILE",
-            help=f"Write {what} to FILE; its ending decides the form: {endings}. "
-            "Can be given several times.",
+            help=f"Write {what} to FILE; its ending decides the form: .html, .json, "
+            ".md, .txt. Can be given several times.",
         ),
         click.option("--json", metavar="FILE|-", help="Write JSON to FILE, or to standard output."),
         click.option(

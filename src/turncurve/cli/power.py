@@ -14,7 +14,7 @@ from turncurve.cli.options import (
     reading_options,
     rising,
 )
-from turncurve.cli.output_options import PageOutputs, page_options
+from turncurve.cli.output_options import Outputs, result_options
 
 
 def all_finite(
@@ -40,7 +40,7 @@ def power() -> None:
 
 @power.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@page_options
+@result_options
 @click.option(
     "--step",
     "steps",
@@ -122,7 +122,7 @@ def power() -> None:
 @reading_options
 def steps(
     paths: Sequence[str],
-    outputs: PageOutputs,
+    outputs: Outputs,
     condition: str | None,
     reading: Reading,
     **given: object,
@@ -142,7 +142,6 @@ def steps(
     targets = outputs.targets()
     from turncurve.analysis.step_power import StepPowerSettings, step_power  # noqa: PLC0415
     from turncurve.cli.results import of_condition, read_table_of, write_result  # noqa: PLC0415
-    from turncurve.report.result_page import result_page  # noqa: PLC0415
     from turncurve.report.step_power import (  # noqa: PLC0415
         TITLE,
         step_power_blocks,
@@ -153,7 +152,6 @@ def steps(
     pilot = None if table is None else of_condition(table, condition)
     result = step_power(pilot, StepPowerSettings(**given))  # type: ignore[arg-type]
     document, blocks = step_power_json(result), step_power_blocks(result)
-    page = lambda: result_page(TITLE, blocks)  # noqa: E731 - made only where it is asked for
-    write_result(targets, TITLE, document, blocks, quiet=reading.quiet, page=page)
+    write_result(targets, TITLE, document, blocks, quiet=reading.quiet)
     if reading.strict and n_problems:
         click.get_current_context().exit(2)

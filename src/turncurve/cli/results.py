@@ -15,7 +15,7 @@ from turncurve.cli.reading import read_runs
 from turncurve.report.blocks import Block, as_markdown, as_text
 from turncurve.report.layout import visible
 from turncurve.report.plain import dump
-from turncurve.report.result_page import as_page
+from turncurve.report.result_page import result_page
 from turncurve.table import TurnTable
 
 SHOWN_NAMES = 10
@@ -63,7 +63,7 @@ def write_result(
         if form == "json":
             write_text(target, dump(document))
         elif form == "html":
-            write_text(target, as_page(title, blocks) if page is None else page())
+            write_text(target, result_page(title, blocks) if page is None else page())
         elif form == "markdown":
             write_text(target, as_markdown(title, blocks))
         else:

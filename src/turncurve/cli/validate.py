@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from turncurve.cli.options import WholeNumber, finite, level_option, seed_option
-from turncurve.cli.output_options import PageOutputs, page_options
+from turncurve.cli.output_options import Outputs, result_options
 
 if TYPE_CHECKING:
     from turncurve.analysis.judgements import Judgements
@@ -48,7 +48,7 @@ def _named(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> 
 @click.command()
 @click.argument("grades", metavar="GRADES")
 @click.argument("labels", metavar="LABELS")
-@page_options
+@result_options
 @click.option("--grader", metavar="NAME", help="Whose grades, where GRADES has several graders.")
 @click.option(
     "--labeller",
@@ -120,7 +120,7 @@ def _named(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> 
 def validate(  # noqa: PLR0913, PLR0917 - the options of a command line
     grades: str,
     labels: str,
-    outputs: PageOutputs,
+    outputs: Outputs,
     grader: str | None,
     labeller: str | None,
     retest: str | None,

@@ -1,11 +1,11 @@
-"""Sections, facts and tables as HTML: every word goes through `escape`."""
+"""Sections, facts, tables and pictures as HTML: every word goes through `escape`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
 
-from turncurve.report.blocks import Table
+from turncurve.report.blocks import Picture, Table
 from turncurve.report.layout import visible
 from turncurve.report.page_parts import typeset
 
@@ -43,6 +43,12 @@ def table(of: Table, *, empty: str = "Nothing.") -> str:
         f'<div class="scroll" tabindex="0"><table><thead><tr>{header}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{notes}"
     )
+
+
+def picture(of: Picture) -> str:
+    """A drawing, whose own texts are escaped by whoever draws it, over its caption."""
+    caption = f"<figcaption>{words(of.caption)}</figcaption>"
+    return f'<figure class="drawing">{of.svg}{caption}</figure>'
 
 
 def _cells(row: tuple[str, ...], align: str) -> str:
