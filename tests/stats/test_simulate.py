@@ -245,3 +245,14 @@ def test_what_makes_no_sense_is_refused() -> None:
         Recipe(event_turns=(3, 4), event_chances=(0.7,))
     with pytest.raises(ValueError, match="autocorrelation"):
         Recipe(spreads=Spreads(autocorrelation=1.0))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_runs_of_one_turn(name: str) -> None:
+    """A single turn is the last one: nobody crashes after it."""
+    made = simulate(
+        RECIPES[name], n_trials=2, n_scenarios=3, n_turns=1, rng=np.random.default_rng(1)
+    )
+    assert made.quality.shape == (2, 3, 1)
+    assert (made.n_turns == 1).all()
+    assert not made.crashed.any()

@@ -293,7 +293,7 @@ def _lengths(
         wanted = 0.75 * n_turns - recipe.end_pace * of_scenario + rng.normal(0, 1.2, whole.shape)
         least = min(4, n_turns)
         return np.clip(np.rint(wanted), least, n_turns).astype(np.int64), never, wanted > n_turns
-    if recipe.ends == "last":
+    if recipe.ends == "last" or n_turns == 1:
         return whole, never, never
     odds = np.log(recipe.crash_odds) + recipe.crash_gain * (recipe.level - quality[..., :-1])
     crash = rng.random(odds.shape) < expit(odds)
