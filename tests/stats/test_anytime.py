@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -38,6 +38,7 @@ def test_one_sided_bound_of_confseq() -> None:
 
 @pytest.mark.parametrize("one_sided", [False, True])
 @given(st.floats(1, 1e4), st.floats(0.001, 0.3), st.floats(0.1, 100))
+@settings(deadline=None)
 def test_at_the_bound_the_e_value_is_one_over_alpha(
     one_sided: bool,  # noqa: FBT001 -- a parameter of the test
     variance: float,
@@ -51,6 +52,7 @@ def test_at_the_bound_the_e_value_is_one_over_alpha(
 
 
 @given(st.integers(2, 200), st.integers(2, 200), st.floats(0.001, 0.3))
+@settings(deadline=None)
 def test_at_the_critical_t_the_e_value_is_one_over_alpha(n: int, n_best: int, alpha: float) -> None:
     """Critical |t| and e-value are one rule; where none passes, no t reaches the e-value."""
     critical = anytime_critical(n, n_best=n_best, alpha=alpha)
@@ -135,6 +137,7 @@ def test_it_sees_a_step() -> None:
 
 
 @given(st.lists(st.floats(-5, 5), min_size=3, max_size=20), st.floats(0.1, 10))
+@settings(deadline=None)
 def test_the_unit_does_not_matter(values: list[float], factor: float) -> None:
     """A factor scales mean and limits, and leaves t and e-value."""
     sample = np.array(values)

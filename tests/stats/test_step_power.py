@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
@@ -84,6 +84,7 @@ def test_what_is_said_of_significant_steps_is_what_simulation_gives(n: int, step
 
 
 @given(st.floats(0.01, 3), st.integers(2, 50), st.floats(0.01, 100))
+@settings(deadline=None)
 def test_the_unit_and_the_sign_do_not_matter(step: float, n: int, factor: float) -> None:
     """A factor on step and error, or another sign, changes no chance."""
     one = chances(step, 1 / math.sqrt(n), n - 1, Rule())
@@ -93,6 +94,7 @@ def test_the_unit_and_the_sign_do_not_matter(step: float, n: int, factor: float)
 
 
 @given(st.floats(0.2, 3), st.integers(1, 60), st.floats(0.3, 0.95))
+@settings(deadline=None)
 def test_the_number_needed_is_the_fewest(ratio: float, n_positions: int, power: float) -> None:
     """So many trials give the power, and one fewer does not."""
     rule = Rule(n_positions=n_positions)
@@ -104,6 +106,7 @@ def test_the_number_needed_is_the_fewest(ratio: float, n_positions: int, power: 
 
 
 @given(st.integers(2, 60), st.integers(1, 60), st.floats(0.1, 0.95))
+@settings(deadline=None)
 def test_the_visible_step_has_the_power(n: int, n_positions: int, power: float) -> None:
     """It is seen with exactly the wanted chance, and its significant estimates are too large."""
     rule = Rule(n_positions=n_positions)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncurve.errors import NotEnoughDataError
@@ -114,6 +114,7 @@ def test_pooled_degrees_of_freedom_hold_for_neighbouring_turns() -> None:
 
 
 @given(st.floats(0.01, 100), st.floats(-10, 10))
+@settings(deadline=None)
 def test_units(factor: float, shift: float) -> None:
     """A factor scales variances by its square; a constant added to all changes changes none."""
     d = changes(np.random.default_rng(6), (3, 5, 2))
