@@ -176,3 +176,14 @@ def test_reading_takes_the_columns(tmp_path: Path) -> None:
     assert [i.n_runs for i in ingested.inputs] == [1, 1, 1]
     assert by_columns(tmp_path / "a.jsonl") is not None
     assert by_columns(tmp_path / "b.jsonl") is None
+
+
+@pytest.mark.parametrize("name", ['say "hi"', "a\\b", "a\x01b", "\ud800"])
+def test_a_column_with_any_name_is_read(tmp_path: Path, name: str) -> None:
+    """A quote, a backslash, a control character or half a character in a name stops nothing."""
+    path = tmp_path / "odd.jsonl"
+    rows = [{"run": "a", "turn": turn, "quality": 0.5, name: turn} for turn in (1, 2)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = read_table([path]).table
+    assert table.turn.tolist() == [1, 2]
+    assert table.columns["quality"].tolist() == [0.5, 0.5]

@@ -186,7 +186,10 @@ class _Columns:
             (f"column_{i}", _KINDS.get(name, float), msgspec.field(name=name))
             for i, name in enumerate(row)
         ]
-        kind = msgspec.defstruct("Row", fields, forbid_unknown_fields=True, gc=False)
+        try:
+            kind = msgspec.defstruct("Row", fields, forbid_unknown_fields=True, gc=False)
+        except (ValueError, UnicodeEncodeError):  # a quote or a control character in a name
+            raise NotPlainError from None
         return msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
 
     def _take_runs(
