@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +29,7 @@ from turncurve.grading.inspect_model import InspectModel, inspect_grader
 from turncurve.grading.model import GraderMessage, Member, ProviderError, Reply
 from turncurve.grading.rubric_file import load_rubric
 from turncurve.grading.session import GradeSettings, Session
+from turncurve.inspect_ext.switches import LIVE
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 """Inspect names a parameter of tenacity by its old name."""
@@ -206,3 +209,17 @@ def test_without_inspect_the_extra_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtraError" in done.stderr
     assert "pip install 'turncurve[inspect]'" in done.stderr
+
+
+def test_what_inspect_says_of_its_hooks_is_not_a_result(tmp_path: Path) -> None:
+    """Standard output is of the results alone: a fresh process, where Inspect loads a hook."""
+    code = "from turncurve.grading.inspect_model import inspect_grader as g; g('mockllm/model')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, LIVE: str(tmp_path)},
+    )
+    assert done.stdout == ""
+    assert "hooks enabled" in done.stderr

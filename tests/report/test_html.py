@@ -20,7 +20,7 @@ from report.page_blocks import HOSTILE, PageReader
 from report.report_fixture import report_document
 from report.synthetic_runs import synthetic_runs, table_of
 from turncurve.model import Event, Message, Run, ToolCall, ToolResult, Turn
-from turncurve.report import compare_page
+from turncurve.report import compare_page, result_page
 from turncurve.report.details import details
 from turncurve.report.html import SCRIPTS, STYLES, embedded_json, render_html, write_html
 from turncurve.report.page_data import page_document
@@ -323,7 +323,7 @@ def test_details_beyond_the_limit_leave_out_the_best(runs: list[Run]) -> None:
 def test_every_file_of_the_page_is_used() -> None:
     """Scripts and styles on disk are those that the page is made of."""
     assert {path.stem for path in PAGE.joinpath("js").iterdir()} == set(SCRIPTS)
-    styles = {*STYLES, *compare_page.STYLES}
+    styles = {*STYLES, *compare_page.STYLES, *result_page.STYLES}
     assert {path.stem for path in PAGE.joinpath("css").iterdir()} == styles
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from turncurve.errors import GradeError, MissingExtraError
@@ -55,7 +57,8 @@ def inspect_grader(
         config = GenerateConfig(
             **given, max_connections=concurrency, max_retries=MOST_RETRIES, cache=False
         )
-        model = get_model(name, config=config, base_url=base_url, memoize=False)
+        with redirect_stdout(sys.stderr):  # Inspect says there which hooks it loads
+            model = get_model(name, config=config, base_url=base_url, memoize=False)
     except Exception as problem:
         raise GradeError(f"the grader {name!r} cannot be had: {_words(problem)}") from problem
     return InspectModel(model, name=name, parameters=given, isolated=True)
