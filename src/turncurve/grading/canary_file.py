@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from turncurve.grading.append_file import AppendFile, open_append
 from turncurve.grading.journal import Held, check_same
+from turncurve.ingest.append_file import AppendFile, open_append
 from turncurve.readers.grade_lines import GradeLine, RunLine, SessionLine
 from turncurve.readers.stream import json_lines
 

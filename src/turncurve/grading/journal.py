@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from turncurve.errors import GradeError
-from turncurve.grading.append_file import AppendFile, open_append
+from turncurve.ingest.append_file import AppendFile, open_append
 from turncurve.readers.grade_file import why_no_line
 from turncurve.readers.grade_lines import (
     GradeLine,

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
-
-import yaml
+from typing import cast
 
 from turncurve.errors import RubricError
 from turncurve.grading.dimensions import NULLABLE, RULE, STEP, Dimension, as_said
 from turncurve.grading.rubric import Rubric, Sees
+from turncurve.ingest.yaml_entry import Entry, yaml_entry, yaml_text
 from turncurve.readers.grade_lines import Kind
 
 BUILT_IN: Mapping[str, str] = {
@@ -27,7 +25,6 @@ BUILT_IN: Mapping[str, str] = {
 MOST_CHARACTERS = 40_000
 MOST_RULES = 50
 _ALWAYS = frozenset({"name", "version", "kind", "instructions"})
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _SCALES = ((0, 1, 2, 3, 4), (0, 1))
 
 
@@ -57,11 +54,7 @@ def load_rubric(named: str) -> Rubric:
             f"{named}: no such rubric file, and no rubric of this name comes along "
             f"({', '.join(BUILT_IN)}); turncurve rubric new writes one"
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as problem:
-        raise RubricError(f"{named}: cannot be read: {problem}") from problem
-    return parse_rubric(text, named)
+    return parse_rubric(yaml_text(path, RubricError), named)
 
 
 def parse_rubric(text: str, where: str) -> Rubric:
@@ -70,22 +63,14 @@ def parse_rubric(text: str, where: str) -> Rubric:
     Raises:
         RubricError: It does not say what it should.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise RubricError(f"{where}: wanted at most {MOST_CHARACTERS:,} characters")
-    try:
-        document = yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError, RecursionError) as problem:
-        raise RubricError(f"{where}: cannot be read as YAML: {problem}") from problem
-    if not isinstance(document, dict):
-        raise RubricError(f"{where}: wanted keys and values, got {document!r:.80}")
-    entry = _Entry(where, document)
+    entry = yaml_entry(text, where, RubricError, most_characters=MOST_CHARACTERS)
     kind = entry.one_of("kind", tuple(_KINDS))
     dimensions, keys = _KINDS[kind]
     entry.only(_ALWAYS | keys)
-    sees = entry.one_of("sees", ("results", "action")) if "sees" in document else "results"
+    sees = entry.one_of("sees", ("results", "action")) if "sees" in entry.values else "results"
     return Rubric(
         name=entry.name(),
-        version=entry.version(),
+        version=entry.count("version"),
         kind=cast(Kind, kind),
         instructions=entry.text("instructions"),
         dimensions=dimensions(entry),
@@ -93,66 +78,17 @@ def parse_rubric(text: str, where: str) -> Rubric:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A mapping of a file, for messages that say where it stands."""
-
-    where: str
-    values: Mapping[Any, Any]
-
-    def wrong(self, key: object, wanted: str) -> RubricError:
-        got = f"got {self.values[key]!r:.80}" if key in self.values else "there is none"
-        return RubricError(f"{self.where}, key {key!r}: wanted {wanted}, {got}")
-
-    def only(self, known: frozenset[str]) -> None:
-        for key in self.values:
-            if key not in known:
-                raise RubricError(
-                    f"{self.where}, key {key!r}: wanted one of {', '.join(sorted(known))}"
-                )
-
-    def text(self, key: str) -> str:
-        value = self.values.get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise self.wrong(key, "a text")
-        return value.strip()
-
-    def one_of(self, key: str, words: tuple[str, ...]) -> str:
-        value = self.values.get(key)
-        if value not in words:
-            raise self.wrong(key, f"one of {', '.join(words)}")
-        return str(value)
-
-    def name(self) -> str:
-        value = self.text("name")
-        if not _NAME.fullmatch(value):
-            raise self.wrong("name", "letters, digits, '_', '.' and '-', at most 64")
-        return value
-
-    def version(self) -> int:
-        value = self.values.get("version")
-        if type(value) is not int or value < 1:
-            raise self.wrong("version", "a whole number from 1")
-        return value
-
-    def mapping(self, key: object) -> _Entry:
-        value = self.values.get(key)
-        if not isinstance(value, dict):
-            raise self.wrong(key, "keys and values")
-        return _Entry(f"{self.where}, {key}", value)
-
-
-def _steps(entry: _Entry) -> tuple[Dimension, ...]:
+def _steps(entry: Entry) -> tuple[Dimension, ...]:
     given = entry.mapping("dimensions")
     given.only(frozenset(STEP))
     return tuple(_step(given, name) for name in STEP)
 
 
-def _step(given: _Entry, name: str) -> Dimension:
+def _step(given: Entry, name: str) -> Dimension:
     entry = given.mapping(name)
     values = STEP[name]
     # YAML reads true and false, quoted or not, into either form.
-    said = _Entry(entry.where, {_word(key): one for key, one in entry.values.items()})
+    said = replace(entry, values={_word(key): one for key, one in entry.values.items()})
     said.only(frozenset({"question", *map(as_said, values)}))
     return Dimension(
         name=name,
@@ -167,7 +103,7 @@ def _word(key: object) -> object:
     return as_said(key) if isinstance(key, bool) else key
 
 
-def _levels(entry: _Entry, name: str, question: str, more: tuple[str, ...] = ()) -> Dimension:
+def _levels(entry: Entry, name: str, question: str, more: tuple[str, ...] = ()) -> Dimension:
     given = entry.mapping("levels")
     values = tuple(sorted(k for k in given.values if type(k) is int))
     if values not in _SCALES or len(values) != len(given.values):
@@ -183,11 +119,11 @@ def _levels(entry: _Entry, name: str, question: str, more: tuple[str, ...] = ())
     )
 
 
-def _score(entry: _Entry) -> tuple[Dimension, ...]:
+def _score(entry: Entry) -> tuple[Dimension, ...]:
     return (_levels(entry, "score", "The level of the turn."),)
 
 
-def _fidelity(entry: _Entry) -> tuple[Dimension, ...]:
+def _fidelity(entry: Entry) -> tuple[Dimension, ...]:
     question = 'How near the objective of the text is to the one set; "n/a" where it has none.'
     level = _levels(entry, "similarity", question, ("n/a",))
     if len(level.values) != len(_SCALES[0]) + 1:
@@ -195,26 +131,18 @@ def _fidelity(entry: _Entry) -> tuple[Dimension, ...]:
     return (level,)
 
 
-def _rules(entry: _Entry) -> tuple[Dimension, ...]:
-    rules = entry.values.get("rules")
-    if not isinstance(rules, list) or not 1 <= len(rules) <= MOST_RULES:
-        raise entry.wrong("rules", f"a list of 1 to {MOST_RULES} rules")
+def _rules(entry: Entry) -> tuple[Dimension, ...]:
     found: dict[str, Dimension] = {}
-    for number, rule in enumerate(rules, start=1):
-        if not isinstance(rule, dict):
-            raise RubricError(f"{entry.where}, rule {number}: wanted keys id and text")
-        one = _Entry(f"{entry.where}, rule {number}", rule)
+    for one in entry.entries("rules", "rule", MOST_RULES):
         one.only(frozenset({"id", "text"}))
-        name = one.text("id")
-        if not _NAME.fullmatch(name):
-            raise one.wrong("id", "letters, digits, '_', '.' and '-', at most 64")
+        name = one.name("id")
         if name in found:
             raise one.wrong("id", "a name used once")
         found[name] = Dimension(name=name, question=one.text("text"), values=RULE)
     return tuple(found.values())
 
 
-_KINDS: Mapping[str, tuple[Callable[[_Entry], tuple[Dimension, ...]], frozenset[str]]] = {
+_KINDS: Mapping[str, tuple[Callable[[Entry], tuple[Dimension, ...]], frozenset[str]]] = {
     "steps": (_steps, frozenset({"dimensions", "sees"})),
     "score": (_score, frozenset({"levels", "sees"})),
     "rules": (_rules, frozenset({"rules", "sees"})),
