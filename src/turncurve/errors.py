@@ -15,6 +15,7 @@
     ├── InvariantError       a run, turn or table breaks a rule of the data model
     ├── RuleError            a rule file does not say what it should
     ├── RubricError          a rubric file does not say what it should
+    ├── StudyError           a study file does not say what it should, or is not what it was
     └── GradeError           grades cannot be had at all: no single one that failed
 
 A caller's mistake in an argument is `ValueError` or `TypeError`.
@@ -164,6 +165,10 @@ class RuleError(TurncurveError, ValueError):
 
 class RubricError(TurncurveError, ValueError):
     """A rubric file does not say what it should."""
+
+
+class StudyError(TurncurveError, ValueError):
+    """A study file does not say what it should, or what it names is no longer what was frozen."""
 
 
 class GradeError(TurncurveError):

@@ -72,6 +72,13 @@ class Entry:
             raise self.wrong(key, "a whole number from 1")
         return value
 
+    def words(self, key: str) -> tuple[str, ...]:
+        """The words of a command: a list of texts."""
+        value = self.values.get(key)
+        if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
+            raise self.wrong(key, "a list of words")
+        return tuple(value)
+
     def mapping(self, key: object) -> Entry:
         """The mapping under a key."""
         value = self.values.get(key)

@@ -1,0 +1,165 @@
+"""One trial from a plan: a state to start in, the agent at work, what became of it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from msgspec.structs import replace
+
+from turncurve.errors import StudyError
+from turncurve.experiments.accept import Acceptances, CheckFailedError
+from turncurve.experiments.checkpoints import Checkpoint, Checkpoints, copy_folder
+from turncurve.experiments.command_agent import filled
+from turncurve.experiments.stage_agent import AgentCrashedError, StageAgent
+from turncurve.experiments.stage_study import Ending, Restart, Stage, StageStudy, StageTask
+from turncurve.experiments.trial_file import Trial
+from turncurve.experiments.trial_plan import TrialPlan
+from turncurve.experiments.trial_watch import TrialWatch, Work
+
+COMPRESS_SECONDS = 300.0
+NO_START = "no run of the agent arrived at this stage"
+
+
+class TrialMaker:
+    """Makes trials of a frozen study in copies of its folders.
+
+    Args:
+        study: The study.
+        digest: Its frozen digest.
+        agent: Who is tried.
+        checkpoints: States that runs of the agent arrived at.
+    """
+
+    def __init__(
+        self, study: StageStudy, digest: str, agent: StageAgent, checkpoints: Checkpoints
+    ) -> None:
+        self._study = study
+        self._digest = digest
+        self._agent = agent
+        self._checkpoints = checkpoints
+        self._accepts = Acceptances(study)
+        self._tasks = {task.id: task for task in study.tasks}
+        self._keeps = bool({"harvested", "own_prefix"} & set(study.protocols))
+
+    def make(self, plan: TrialPlan, had: Sequence[Trial], conditions: dict[str, str]) -> Trial:
+        """Make a trial.
+
+        Args:
+            plan: What is tried.
+            had: The trials that were made.
+            conditions: Digest of each part of the agent's configuration, now.
+
+        Raises:
+            StudyError: The study cannot be carried out.
+        """
+        task = self._tasks[plan.task]
+        seed = plan.seed(self._study.seed)
+        trial = Trial(
+            task=plan.task,
+            kind="end_to_end" if plan.stage is None else "stage",
+            stage=plan.stage,
+            trial=plan.trial,
+            protocol=plan.protocol,
+            history=plan.history,
+            intervention=plan.intervention,
+            success=None,
+            conditions=conditions,
+            study=self._digest,
+            version=self._study.version,
+            seed=seed,
+        )
+        start: Checkpoint | None = Checkpoint(folder=task.workspace)
+        if plan.stage is not None:
+            start = self._checkpoints.find(task, plan, list(had))
+        if start is None:
+            return replace(trial, excluded=NO_START)
+        with TemporaryDirectory(prefix="turncurve-trial-") as room:
+            work, history = Path(room, "work"), Path(room, "history")
+            copy_folder(start.folder, work)
+            if start.history is not None and plan.history in {"retained", "compressed"}:
+                history.write_bytes(start.history.read_bytes())
+                if plan.history == "compressed":
+                    self._compress(history)
+            watch = self._watch(task, plan, work, history)
+            goal = task.goal if plan.stage is None else watch.stages[0].goal
+            place = Work(
+                goal=goal, folder=work, history=history, seed=seed, task=task.id, stage=plan.stage
+            )
+            done = self._carried_out(trial, place, watch, plan.intervention)
+        return replace(done, checkpoint=start.trial)
+
+    def _watch(self, task: StageTask, plan: TrialPlan, work: Path, history: Path) -> TrialWatch:
+        study = self._study
+        if plan.stage is not None:
+            stages = [stage for stage in task.stages if stage.id == plan.stage]
+            return TrialWatch(
+                stages=stages,
+                budget=study.stage_budget,
+                accepts=lambda stage: self._accepts(stage.accept, work),
+            )
+        after = dict(zip(task.stages, task.stages[1:], strict=False))
+        at = study.intervention.at if plan.intervention and study.intervention else ()
+
+        def on_accepted(stage: Stage) -> bool:
+            if stage not in after:
+                return False
+            if self._keeps and plan.intervention is None:
+                self._checkpoints.keep(task.id, stage, plan.trial, work, history)
+            return after[stage].id in at
+
+        return TrialWatch(
+            stages=task.stages,
+            budget=study.end_to_end_budget,
+            accepts=lambda stage: self._accepts(stage.accept, work),
+            on_accepted=on_accepted,
+        )
+
+    def _carried_out(
+        self, trial: Trial, place: Work, watch: TrialWatch, restart: Restart | None
+    ) -> Trial:
+        said, crashed, unknown = None, False, None
+        try:
+            while self._agent.work(place, watch):
+                self._restarted(place.history, restart)
+        except AgentCrashedError as problem:
+            said, crashed = str(problem), True
+        except CheckFailedError as problem:
+            said, unknown = str(problem), "it cannot be told whether a stage is accepted"
+        ended: Ending = watch.over() or ("crash" if crashed else "gave_up")
+        left_out = None if watch.is_done or ended not in self._study.exclude else ended
+        return replace(
+            trial,
+            success=None if unknown else watch.is_done,
+            reached=list(watch.reached),
+            ended=None if unknown else ended,
+            excluded=unknown or left_out,
+            turns=watch.taken.turns,
+            tokens=watch.taken.tokens,
+            cost_usd=watch.taken.cost_usd,
+            seconds=round(watch.seconds(), 3),
+            said=said,
+        )
+
+    def _restarted(self, history: Path, restart: Restart | None) -> None:
+        """What becomes of a history at a checkpoint."""
+        if restart == "reset":
+            history.unlink(missing_ok=True)
+        elif restart == "compress" and history.is_file():
+            self._compress(history)
+
+    def _compress(self, history: Path) -> None:
+        words = filled(self._study.agent.compress, {"study": str(self._study.folder)})
+        try:
+            done = subprocess.run(
+                words,
+                input=history.read_bytes(),
+                capture_output=True,
+                timeout=COMPRESS_SECONDS,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError) as problem:
+            raise StudyError(f"agent, compress: {words[0]!r} failed: {problem}") from problem
+        history.write_bytes(done.stdout)
