@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from turncurve.errors import StudyError
+from turncurve.errors import StudyError, TurncurveError
 from turncurve.experiments.stage_agent import AgentCrashedError
 from turncurve.experiments.study_files import target_file
 from turncurve.experiments.trial_watch import TrialOver, TrialWatch, Work
@@ -26,6 +26,7 @@ class Trial:
     work: Work
     _watch: TrialWatch
     _again: bool = field(default=False, init=False)
+    _problem: TurncurveError | None = field(default=None, init=False)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.work, name)
@@ -42,7 +43,11 @@ class Trial:
             taken.tokens = (taken.tokens or 0) + tokens
         if cost_usd is not None:
             taken.cost_usd = (taken.cost_usd or 0.0) + cost_usd
-        self._again = self._watch.look()
+        try:
+            self._again = self._watch.look()
+        except TurncurveError as problem:  # not the agent's, which must not catch it
+            self._problem = problem
+            raise TrialOver from problem
         if self._again or self._watch.over():
             raise TrialOver
 
@@ -63,7 +68,9 @@ class CallableAgent:
         try:
             self._function(trial)
         except TrialOver:
-            return trial._again  # noqa: SLF001 - ours; the function has no business with it
+            if trial._problem is not None:  # noqa: SLF001 - ours; no business of the function's
+                raise trial._problem from None  # noqa: SLF001
+            return trial._again  # noqa: SLF001
         except Exception as problem:  # the agent is anybody's code
             where = traceback.extract_tb(problem.__traceback__)[-1]
             raise AgentCrashedError(

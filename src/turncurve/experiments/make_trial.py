@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -100,15 +102,15 @@ class TrialMaker:
                 budget=study.stage_budget,
                 accepts=lambda stage: self._accepts(stage.accept, work),
             )
-        after = dict(zip(task.stages, task.stages[1:], strict=False))
+        after = {a.id: b.id for a, b in pairwise(task.stages)}
         at = study.intervention.at if plan.intervention and study.intervention else ()
 
         def on_accepted(stage: Stage) -> bool:
-            if stage not in after:
+            if stage.id not in after:
                 return False
             if self._keeps and plan.intervention is None:
                 self._checkpoints.keep(task.id, stage, plan.trial, work, history)
-            return after[stage].id in at
+            return after[stage.id] in at
 
         return TrialWatch(
             stages=task.stages,
@@ -124,6 +126,7 @@ class TrialMaker:
         try:
             while self._agent.work(place, watch):
                 self._restarted(place.history, restart)
+                place = dataclasses.replace(place, seed=(place.seed + 1) % 2**32)
         except AgentCrashedError as problem:
             said, crashed = str(problem), True
         except CheckFailedError as problem:

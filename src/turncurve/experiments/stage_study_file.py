@@ -99,7 +99,7 @@ def _maybe(entry: Entry, key: str) -> Entry:
 
 def _words(entry: Entry, key: str, known: Sequence[W], default: tuple[W, ...]) -> tuple[W, ...]:
     value = entry.values.get(key)
-    if value is None:
+    if value is None or value == list(default):
         return default
     if not isinstance(value, list) or len(set(map(str, value))) < max(1, len(value)):
         raise entry.wrong(key, f"a list, each at most once, of {', '.join(known)}")

@@ -44,7 +44,7 @@ def conditions(study: StageStudy) -> dict[str, str]:
     agent = study.agent
     words = [agent.kind, *agent.command, agent.target, agent.model, *agent.compress]
     parts = {part: agent.configuration[part] for part in PARTS} | {"agent": words}
-    files = {_from(study.folder, file): file_digest(file) for file in _agent_files(study)}
+    files = {_from(study.folder, file): file_digest(file) for file in _own_files(study)}
     return {
         part: _digest([_resolved(value, study.folder), files if part == "agent" else None])
         for part, value in parts.items()
@@ -92,12 +92,16 @@ def _named(study: StageStudy) -> Iterator[Path]:
                 yield from filter(None, (stage.reference.folder, stage.reference.history))
 
 
-def _agent_files(study: StageStudy) -> Iterator[Path]:
+def _own_files(study: StageStudy) -> Iterator[Path]:
     agent = study.agent
     yield from _of_words((*agent.command, *agent.compress), study.folder)
     if agent.target is not None:
         yield target_file(agent.target, study.folder)[0]
-    for value in agent.configuration.values():
+
+
+def _agent_files(study: StageStudy) -> Iterator[Path]:
+    yield from _own_files(study)
+    for value in study.agent.configuration.values():
         if _is_file(value):
             yield study.folder / value["file"]
 
