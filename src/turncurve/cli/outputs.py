@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import click
+
+from turncurve.ingest import whole_file
 
 PIECE = 65_536
 """Bytes handed to standard output at once."""
@@ -63,22 +64,6 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         click.ClickException: The folder does not exist or cannot be written.
     """
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        whole_file.write_whole(path, write)
     except OSError as problem:
         raise click.ClickException(f"cannot write {path}: {problem.strerror}") from problem
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as problem:
-        raise click.ClickException(f"cannot write {path}: {problem.strerror}") from problem
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -8,8 +8,8 @@ from pathlib import Path
 from turncurve.experiments.stage_study import WAYS, Acceptance
 from turncurve.ingest.yaml_entry import Entry
 
-IN_INSPECT = frozenset({"callable", "command", "file"})
-"""Ways that can be checked in a sample of Inspect: of its state, and in its sandbox."""
+IN_INSPECT = frozenset({"callable"})
+"""Ways that can be checked in a sample of Inspect: a function of its store."""
 
 
 def acceptance(entry: Entry, folder: Path, *, in_inspect: bool) -> Acceptance:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -52,7 +53,7 @@ class Checkpoints:
             shutil.rmtree(home)
         os.replace(spare, home)  # noqa: PTH105 - a folder
 
-    def find(self, task: StageTask, plan: TrialPlan, trials: list[Trial]) -> Checkpoint | None:
+    def find(self, task: StageTask, plan: TrialPlan, trials: Sequence[Trial]) -> Checkpoint | None:
         """The state that a trial of a stage starts in; None: no run has arrived there.
 
         Args:
@@ -67,25 +68,19 @@ class Checkpoints:
         if plan.protocol == "reference":
             made = before.reference
             return None if made is None else Checkpoint(folder=made.folder, history=made.history)
-        had = [
-            one
-            for one in trials
-            if one.kind == "end_to_end"
-            and one.task == task.id
-            and one.intervention is None
-            and before.id in one.reached
-            and self._home(task.id, before.id, one.trial).is_dir()
-        ]
-        chosen = _harvested(had) if plan.protocol == "harvested" else _drawn(had, plan)
+        chosen = arrived(before, plan, trials, lambda one: self._home_of(before, one).is_dir())
         if chosen is None:
             return None
-        home = self._home(task.id, before.id, chosen.trial)
+        home = self._home_of(before, chosen)
         history = home / "history"
         return Checkpoint(
             folder=home / "work",
             history=history if history.is_file() else None,
             trial=chosen.trial,
         )
+
+    def _home_of(self, stage: Stage, trial: Trial) -> Path:
+        return self._home(trial.task, stage.id, trial.trial)
 
     def _home(self, task: str, stage: str, trial: int) -> Path:
         return self._folder / task / stage / str(trial)
@@ -99,13 +94,27 @@ def copy_folder(start: Path | None, end: Path) -> None:
         shutil.copytree(start, end, symlinks=True, ignore=shutil.ignore_patterns(*IGNORED))
 
 
-def _harvested(had: list[Trial]) -> Trial | None:
-    """The first run that succeeded."""
-    return min((one for one in had if one.success), key=lambda one: one.trial, default=None)
+def arrived(
+    before: Stage, plan: TrialPlan, trials: Sequence[Trial], is_kept: Callable[[Trial], bool]
+) -> Trial | None:
+    """The trial of a whole task whose state a trial of a stage starts in; None: none arrived.
 
-
-def _drawn(had: list[Trial], plan: TrialPlan) -> Trial | None:
-    """One of all, by the trial's seed."""
-    if not had:
-        return None
-    return random.Random(plan.seed(0)).choice(sorted(had, key=lambda one: one.trial))
+    Args:
+        before: The stage before, which must have been accepted.
+        plan: The trial of the stage.
+        trials: The trials that were made.
+        is_kept: Whether the state in which `before` was accepted was kept.
+    """
+    had = [
+        one
+        for one in trials
+        if one.kind == "end_to_end"
+        and one.task == plan.task
+        and one.intervention is None
+        and before.id in one.reached
+        and is_kept(one)
+    ]
+    had.sort(key=lambda one: one.trial)
+    if plan.protocol == "harvested":
+        return next((one for one in had if one.success), None)
+    return random.Random(plan.seed(0)).choice(had) if had else None

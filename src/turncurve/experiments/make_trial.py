@@ -16,13 +16,13 @@ from turncurve.experiments.accept import Acceptances, CheckFailedError
 from turncurve.experiments.checkpoints import Checkpoint, Checkpoints, copy_folder
 from turncurve.experiments.command_agent import filled
 from turncurve.experiments.stage_agent import AgentCrashedError, StageAgent
-from turncurve.experiments.stage_study import Ending, Restart, Stage, StageStudy, StageTask
+from turncurve.experiments.stage_study import Restart, Stage, StageStudy, StageTask
 from turncurve.experiments.trial_file import Trial
 from turncurve.experiments.trial_plan import TrialPlan
+from turncurve.experiments.trial_record import NO_START, ended, planned
 from turncurve.experiments.trial_watch import TrialWatch, Work
 
 COMPRESS_SECONDS = 300.0
-NO_START = "no run of the agent arrived at this stage"
 
 
 class TrialMaker:
@@ -58,24 +58,10 @@ class TrialMaker:
             StudyError: The study cannot be carried out.
         """
         task = self._tasks[plan.task]
-        seed = plan.seed(self._study.seed)
-        trial = Trial(
-            task=plan.task,
-            kind="end_to_end" if plan.stage is None else "stage",
-            stage=plan.stage,
-            trial=plan.trial,
-            protocol=plan.protocol,
-            history=plan.history,
-            intervention=plan.intervention,
-            success=None,
-            conditions=conditions,
-            study=self._digest,
-            version=self._study.version,
-            seed=seed,
-        )
+        trial = planned(plan, self._study, self._digest, conditions)
         start: Checkpoint | None = Checkpoint(folder=task.workspace)
         if plan.stage is not None:
-            start = self._checkpoints.find(task, plan, list(had))
+            start = self._checkpoints.find(task, plan, had)
         if start is None:
             return replace(trial, excluded=NO_START)
         with TemporaryDirectory(prefix="turncurve-trial-") as room:
@@ -88,7 +74,12 @@ class TrialMaker:
             watch = self._watch(task, plan, work, history)
             goal = task.goal if plan.stage is None else watch.stages[0].goal
             place = Work(
-                goal=goal, folder=work, history=history, seed=seed, task=task.id, stage=plan.stage
+                goal=goal,
+                folder=work,
+                history=history,
+                seed=trial.seed,
+                task=task.id,
+                stage=plan.stage,
             )
             done = self._carried_out(trial, place, watch, plan.intervention)
         return replace(done, checkpoint=start.trial)
@@ -122,7 +113,7 @@ class TrialMaker:
     def _carried_out(
         self, trial: Trial, place: Work, watch: TrialWatch, restart: Restart | None
     ) -> Trial:
-        said, crashed, unknown = None, False, None
+        said, crashed, unknown = None, False, False
         try:
             while self._agent.work(place, watch):
                 self._restarted(place.history, restart)
@@ -130,21 +121,8 @@ class TrialMaker:
         except AgentCrashedError as problem:
             said, crashed = str(problem), True
         except CheckFailedError as problem:
-            said, unknown = str(problem), "it cannot be told whether a stage is accepted"
-        ended: Ending = watch.over() or ("crash" if crashed else "gave_up")
-        left_out = None if watch.is_done or ended not in self._study.exclude else ended
-        return replace(
-            trial,
-            success=None if unknown else watch.is_done,
-            reached=list(watch.reached),
-            ended=None if unknown else ended,
-            excluded=unknown or left_out,
-            turns=watch.taken.turns,
-            tokens=watch.taken.tokens,
-            cost_usd=watch.taken.cost_usd,
-            seconds=round(watch.seconds(), 3),
-            said=said,
-        )
+            said, unknown = str(problem), True
+        return ended(trial, watch, self._study, crashed=crashed, unknown=unknown, said=said)
 
     def _restarted(self, history: Path, restart: Restart | None) -> None:
         """What becomes of a history at a checkpoint."""

@@ -76,13 +76,19 @@ class TrialWatch:
         may be accepted at one look.
         """
         again = False
-        while not self.is_done:
-            stage = self.stages[len(self.reached)]
-            if not self.accepts(stage):
-                break
-            self.reached.append(stage.id)
-            again = self.on_accepted(stage) or again
+        while (stage := self.next) is not None and self.accepts(stage):
+            again = self.accept(stage) or again
         return again and not self.is_done
+
+    @property
+    def next(self) -> Stage | None:
+        """The stage that is to be accepted next; None: all are."""
+        return None if self.is_done else self.stages[len(self.reached)]
+
+    def accept(self, stage: Stage) -> bool:
+        """Count a stage as accepted; True: the agent is to be started again."""
+        self.reached.append(stage.id)
+        return self.on_accepted(stage)
 
     def over(self) -> Ending | None:
         """Why the trial is to end; None: it may go on."""
