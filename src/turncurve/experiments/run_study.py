@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
 
-from turncurve.errors import StudyError
+from turncurve.errors import MissingExtraError, StudyError
 from turncurve.experiments.callable_agent import CallableAgent, load_target
 from turncurve.experiments.checkpoints import Checkpoints
 from turncurve.experiments.command_agent import CommandAgent
@@ -49,24 +49,43 @@ def run_study(
     rounds = planned_rounds(study)
     total = sum(map(len, rounds))
     with open_trials(to, frozen.digest) as file:
-        checkpoints = Checkpoints(checkpoint_folder(to))
-        maker = TrialMaker(study, frozen.digest, agent_of(study), checkpoints)
-        keeper = _Keeper(study, maker, file, on_trial, total)
+
+        def kept(trial: Trial) -> None:
+            on_trial(trial, len(file.trials), total)
+
+        make = _makes(study, frozen.digest, file, kept, workers)
         done = {trial.plan for trial in file.trials}
         for plans in rounds:
-            keeper.make([plan for plan in plans if plan not in done], workers)
+            make([plan for plan in plans if plan not in done])
         return list(file.trials)
+
+
+def _makes(
+    study: StageStudy,
+    digest: str,
+    file: TrialFile,
+    kept: Callable[[Trial], None],
+    workers: int,
+) -> Callable[[list[TrialPlan]], None]:
+    """What makes the trials of a plan and keeps them."""
+    states = file.path.with_name(f"{file.path.name}.states")
+    if study.agent.kind == "inspect":
+        try:
+            from turncurve.experiments.inspect_study import (  # noqa: PLC0415 - an extra, and slow
+                InspectStudy,
+            )
+        except ModuleNotFoundError as problem:
+            raise MissingExtraError("a study of an agent of Inspect", "inspect") from problem
+        logs = file.path.with_name(f"{file.path.name}.logs")
+        return InspectStudy(study, digest, file, states=states, logs=logs, on_trial=kept).make
+    maker = TrialMaker(study, digest, agent_of(study), Checkpoints(states))
+    return _Keeper(study, maker, file, kept, workers).make
 
 
 def planned_rounds(study: StageStudy) -> list[list[TrialPlan]]:
     """The trials of a study, in rounds; a round needs what the one before it made."""
     rounds = [end_to_end_trials(study), stage_trials(study)]
     return rounds if set(study.protocols) - {"reference"} else [_merged(*rounds)]
-
-
-def checkpoint_folder(to: Path) -> Path:
-    """Where states are kept that runs of the agent arrived at."""
-    return to.with_name(f"{to.name}.states")
 
 
 def agent_of(study: StageStudy) -> StageAgent:
@@ -90,28 +109,27 @@ class _Keeper:
         study: StageStudy,
         maker: TrialMaker,
         file: TrialFile,
-        on_trial: Callable[[Trial, int, int], None],
-        total: int,
+        kept: Callable[[Trial], None],
+        workers: int,
     ) -> None:
         self._study, self._maker, self._file = study, maker, file
-        self._on_trial, self._total = on_trial, total
+        self._kept, self._workers = kept, workers
         self._conditions = conditions(study)
 
-    def make(self, plans: Iterable[TrialPlan], workers: int) -> None:
+    def make(self, plans: Iterable[TrialPlan]) -> None:
         left = iter(plans)
-        with ThreadPoolExecutor(workers) as pool:
+        with ThreadPoolExecutor(self._workers) as pool:
             under_way: set[Future[Trial]] = set()
             try:
                 while True:
-                    for plan in islice(left, workers - len(under_way)):
+                    for plan in islice(left, self._workers - len(under_way)):
                         under_way.add(pool.submit(self._made, plan))
                     if not under_way:
                         return
                     ended, under_way = wait(under_way, return_when=FIRST_COMPLETED)
                     for one in ended:
                         self._file.write(one.result())
-                        made = self._file.trials
-                        self._on_trial(made[-1], len(made), self._total)
+                        self._kept(self._file.trials[-1])
             finally:
                 for one in under_way:
                     if not one.cancel() and one.exception() is None:

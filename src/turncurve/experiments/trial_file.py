@@ -84,6 +84,7 @@ class TrialFile:
 
     def __init__(self, file: AppendFile, had: list[Trial]) -> None:
         self._file = file
+        self.path = file.path
         self.trials = had
 
     def write(self, trial: Trial) -> None:
