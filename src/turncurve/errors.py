@@ -10,6 +10,7 @@
     ├── BrokenPluginError    an installed plugin is broken
     ├── MissingExtraError    an optional dependency is needed and not installed
     ├── NotEnoughDataError   an estimate is undefined for so few observations
+    ├── FitError             a model has no optimum, or its optimum says nothing
     ├── NotComparableError   two sets of runs have too little in common
     ├── ConstructError       labels that were made knowing different things are not compared
     ├── InvariantError       a run, turn or table breaks a rule of the data model
@@ -132,6 +133,19 @@ class NotEnoughDataError(TurncurveError):
     def __init__(self, what: str, *, need: int, got: int) -> None:
         self.need, self.got = need, got
         super().__init__(f"{what} needs at least {need}; got {got}")
+
+
+class FitError(TurncurveError):
+    """A model has no optimum, or its optimum says nothing.
+
+    Args:
+        reason: The cause.
+        fix: What would work; empty where nothing would.
+    """
+
+    def __init__(self, reason: str, *, fix: str) -> None:
+        self.reason, self.fix = reason, fix
+        super().__init__(reason + (f" ({fix})" if fix else ""))
 
 
 class NotComparableError(TurncurveError):
