@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+
+METHODS = Path(__file__).resolve().parents[3] / "shared" / "methods"
 
 COMPLEXITY = {"low": 0.0, "medium": 1.0, "high": 2.0}
+
+
+def shared_steps() -> dict[str, Any]:
+    """The shared fixture of 24 runs that the values of published software are of, or a skip."""
+    path = METHODS / "sims" / "fixtures" / "steps.csv"
+    if not path.exists():
+        pytest.skip("the shared fixtures are not here")
+    with path.open() as lines:
+        rows = list(csv.DictReader(lines))
+    turn = np.array([float(row["turn"]) for row in rows])
+    model = [float(row["model"] == "B") for row in rows]
+    return {
+        "error": np.array([float(row["err"]) for row in rows]),
+        "turn": turn,
+        "run": np.array([int(row["run"]) for row in rows]),
+        "x": np.column_stack([np.ones(len(rows)), turn, model]),
+    }
 
 
 def steps(path: Path, *, with_missing: bool) -> dict[str, Any]:

@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stats.graded_steps import steps
+from stats.graded_steps import METHODS, shared_steps, steps
 from turncurve.errors import FitError, InvariantError, NotEnoughDataError
 from turncurve.stats import mixed_model as module
 from turncurve.stats.group_sums import group_sums
 from turncurve.stats.mixed_model import mixed_model
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "methods"
 NOT_AT_ITS_OPTIMUM = ("autoswe", "incl")
 """Where lme4 stopped with no spread of levels; ours has the lower deviance."""
 
@@ -45,20 +44,7 @@ def made(
 
 @pytest.fixture(scope="module")
 def fixture() -> dict[str, np.ndarray]:
-    path = SHARED / "sims" / "fixtures" / "steps.csv"
-    if not path.exists():
-        pytest.skip("the shared fixtures are not here")
-    with path.open() as lines:
-        rows = list(csv.DictReader(lines))
-    turn = np.array([float(row["turn"]) for row in rows])
-    return {
-        "error": np.array([float(row["err"]) for row in rows]),
-        "turn": turn,
-        "run": np.array([int(row["run"]) for row in rows]),
-        "x": np.column_stack(
-            [np.ones(len(rows)), turn, [row["model"] == "B" for row in rows]]
-        ).astype(float),
-    }
+    return shared_steps()
 
 
 @pytest.mark.corpus
@@ -89,7 +75,7 @@ def test_the_published_study_as_lme4_has_it(corpus: Callable[[str], Path]) -> No
     In one of the latter lme4 stops on its bound, where its deviance is higher than ours.
     """
     folder = corpus("graded")
-    with (SHARED / "reference_study.csv").open() as lines:
+    with (METHODS / "reference_study.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 20
     for row in rows:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from turncurve.errors import FitError, InvariantError
+from turncurve.stats.cluster_rows import orthonormal
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -99,7 +100,7 @@ def group_sums(
     centre = response - response.mean() if len(response) else response
     if not (centre**2).sum() > _NOTHING * (response**2).sum():
         raise FitError("mixed model: the outcome is the same in every row", fix="")
-    made, transform = _orthonormal(design)
+    made, transform = orthonormal(design, _SINGULAR)
     scale = np.sqrt((columns**2).mean(axis=0))
     if not (scale > 0).all():
         raise FitError("mixed model: the slopes' column is 0 in every row", fix="")
@@ -117,18 +118,3 @@ def group_sums(
         transform=transform,
         n_rows=len(response),
     )
-
-
-def _orthonormal(design: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Columns of unit size at right angles that span the same, and the way back.
-
-    So neither a large turn index nor its unit can spoil the sums.
-    """
-    size = np.sqrt((design**2).sum(axis=0))
-    if len(design) < design.shape[1] or not (size > 0).all():
-        raise InvariantError("the regressors depend on each other: a column is 0, or rows are few")
-    made, upper = np.linalg.qr(design / size)
-    if np.abs(np.diag(upper)).min() < _SINGULAR:
-        raise InvariantError("the regressors depend on each other")
-    root = np.sqrt(len(design))
-    return made * root, np.linalg.inv(upper) / size[:, None] * root
