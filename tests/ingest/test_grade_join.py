@@ -162,6 +162,16 @@ def test_grades_of_another_tool_go_the_same_way(tmp_path: Path, data: Path) -> N
     assert table.columns["grade_missing"].tolist() == [0, 0, 1, 0]
 
 
+def test_what_else_a_grade_says_is_not_mixed_with_other_grades(tmp_path: Path, data: Path) -> None:
+    """Where a file gives errors, loops and complexity are its own too, or not known."""
+    graded_traces = data / "graded/demo.jsonl"
+    assert not np.isnan(read_table([graded_traces]).table.columns["grade_looping"]).all()
+    only = write(tmp_path / "g.jsonl", session(), graded("demo-trace-1", 1, validity="fail"))
+    table = read_table([graded_traces], options=ReadOptions(grades=only)).table
+    np.testing.assert_equal(table.columns["error"], [1, *[np.nan] * (len(table.turn) - 1)])
+    assert np.isnan(table.columns["grade_looping"]).all()
+
+
 def test_who_judged_goes_with_the_grades(tmp_path: Path) -> None:
     """Verdicts by a rule over signals give way to a grader's grades, and their note with them."""
     path = traces(tmp_path / "a/t.jsonl", {"x": 2})

@@ -34,7 +34,15 @@ FULL = run_of(
             seconds=1.5,
             format_error=False,
             values={"quality": 0.9, "adherence": 0.5, "n_rules_applicable": 2, "schema_valid": 1},
-            grades=(Grade(grader="g", validity="fail"),),
+            grades=(
+                Grade(
+                    grader="g",
+                    validity="fail",
+                    complexity="high",
+                    dependency="dependent",
+                    looping=True,
+                ),
+            ),
         ),
         turn(
             2,
@@ -56,6 +64,10 @@ EXPECTED = {
     "quality": [0.9, NAN, NAN],
     "error": [1, NAN, 0],
     "grade_missing": [0, 1, 0],
+    "grade_neutral": [0, NAN, 1],
+    "grade_looping": [1, NAN, NAN],
+    "grade_complexity": [2, NAN, NAN],
+    "grade_dependent": [1, NAN, NAN],
     "adherence": [0.5, NAN, NAN],
     "n_rules_applicable": [2, NAN, NAN],
     "schema_valid": [1, NAN, NAN],

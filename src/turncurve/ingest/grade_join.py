@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from turncurve.errors import ReadError
 from turncurve.readers.grade_lines import RunLine
 from turncurve.readers.graded_turns import BY_RULE
+from turncurve.signals.grades import DETAILS
 from turncurve.table import RunTable, SignalInfo, TurnTable
 from turncurve.table.columns import objects
 
@@ -50,7 +51,7 @@ JUDGED = {
     ),
 }
 """Columns that only grade files give."""
-CARRIED = ("error", "grade_missing", "quality", *JUDGED)
+CARRIED = ("error", "grade_missing", *DETAILS, "quality", *JUDGED)
 """Columns that a grade file may give."""
 
 
@@ -74,7 +75,8 @@ def join_grades(
         origins: What the grade file says of where each of its runs is from, by id.
         tell: Told of runs and turns of the grade file that are not in the table.
     """
-    names = [name for name in CARRIED if not np.isnan(graded.column(name)).all()]
+    given = {name for name in CARRIED if not np.isnan(graded.column(name)).all()}
+    names = [n for n in CARRIED if n in given or (n in DETAILS and "error" in given)]
     where = _positions(table, graded, origins, tell)
     rows_from, rows_to = _rows(table, graded, where, tell)
     columns = {}
