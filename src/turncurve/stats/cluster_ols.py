@@ -95,7 +95,7 @@ def cluster_ols(
         Bell & McCaffrey (2002), Survey Methodology 28:169-181; Pustejovsky & Tipton (2018), Journal
         of Business & Economic Statistics 36:672-683 (singular clusters, absorbed effects).
     """
-    response, design, group, n_absorbed = _prepared(y, x, cluster, absorb)
+    response, design, group, n_absorbed = prepared(y, x, cluster, absorb)
     n, k = design.shape
     n_clusters = int(group.max(initial=-1)) + 1
     if n_clusters < 2:
@@ -136,10 +136,14 @@ def cluster_ols(
     )
 
 
-def _prepared(
+def prepared(
     y: ArrayLike, x: ArrayLike, cluster: ArrayLike, absorb: ArrayLike | None
 ) -> tuple[FloatArray, FloatArray, IntArray, int]:
-    """Rows without a gap, sorted by cluster, net of the means of absorbed groups."""
+    """Rows without a gap, sorted by cluster, net of the means of absorbed groups.
+
+    Returns:
+        Outcome, shape (n,); regressors, shape (n, K); cluster from 0, shape (n,); absorbed groups.
+    """
     response = np.asarray(y, dtype=np.float64)
     design = np.asarray(x, dtype=np.float64)
     design = design[:, None] if design.ndim == 1 else design
