@@ -15,6 +15,7 @@ from turncurve.analysis.over_clusters import Resampling
 from turncurve.stats.cluster_logit import cluster_logit_slope
 from turncurve.stats.cluster_ols import LEAST_DF
 from turncurve.stats.estimate import Estimate, absent
+from turncurve.stats.holm import holm
 from turncurve.stats.proportion import clopper_pearson
 from turncurve.stats.quantiles import t_quantile
 
@@ -173,20 +174,9 @@ def _log_odds(of: str, run: IntArray, at: FloatArray, yes: FloatArray, level: fl
 
 
 def _holm(one: PositionEffect, other: PositionEffect) -> tuple[PositionEffect, PositionEffect]:
-    """Both with p values that count both looks: twice the smaller, and at least that for the other.
-
-    References:
-        Holm (1979), Scandinavian Journal of Statistics 6:65-70.
-    """
-    known = sorted(effect.p for effect in (one, other) if effect.p is not None)
-    adjusted = {p: min(1.0, p * (len(known) - i)) for i, p in reversed(list(enumerate(known)))}
-    if len(known) == 2:
-        adjusted[known[1]] = max(adjusted[known[0]], adjusted[known[1]])
-    return _with_p(one, adjusted), _with_p(other, adjusted)
-
-
-def _with_p(effect: PositionEffect, adjusted: dict[float, float]) -> PositionEffect:
-    return replace(effect, p_adjusted=None if effect.p is None else adjusted[effect.p])
+    """Both with p values that count both looks."""
+    adjusted = holm([one.p, other.p])
+    return replace(one, p_adjusted=adjusted[0]), replace(other, p_adjusted=adjusted[1])
 
 
 def _verdict(

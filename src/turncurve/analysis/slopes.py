@@ -1,0 +1,181 @@
+"""Slopes of the failing share by turn, one a way to look at it, all in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turncurve.analysis.axes import place
+from turncurve.analysis.excluded import excluded_counts
+from turncurve.analysis.graded_steps import GradedSteps
+from turncurve.analysis.mean_of_runs import mean_of_runs
+from turncurve.analysis.settings import Axis, Settings
+from turncurve.analysis.within_slope import Rows, Weight, WithinSlope, within_slope
+from turncurve.stats.estimate import Estimate
+from turncurve.stats.slope import slopes_within
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+LONG_ENOUGH = 8
+"""Graded turns from which a run's own slope is more than noise."""
+TOKENS = 100_000.0
+"""Tokens that a slope on the axis of tokens is told for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlopeSettings:
+    """What slopes are made with.
+
+    Attributes:
+        level: Confidence level.
+        min_turns: Graded turns that a run needs for a slope of its own.
+    """
+
+    level: float = 0.95
+    min_turns: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slope:
+    """One slope of the failing share.
+
+    Attributes:
+        name: How it is called in JSON.
+        title: A few words for people.
+        estimate: Change of the share where the position grows by 1 `per`.
+        p: Two-sided, of no change; None with `no_p`.
+        no_p: Why there is none.
+        controls: What is held fixed.
+        per: Unit of the position: turn, 100k tokens, run.
+        weight: Who owns it, where that is known.
+    """
+
+    name: str
+    title: str
+    estimate: Estimate
+    p: float | None = None
+    no_p: str | None = None
+    controls: tuple[str, ...] = ()
+    per: str = "turn"
+    weight: Weight | None = None
+
+
+Make: TypeAlias = Callable[[GradedSteps, SlopeSettings], Slope]
+
+
+def within_cr2(steps: GradedSteps, settings: SlopeSettings) -> Slope:
+    """Within runs, turn alone: the default."""
+    found = within_slope(
+        "Change of the failing share by turn within runs.",
+        rows_by_turn(steps),
+        steps.fail,
+        level=settings.level,
+    )
+    return as_slope("within_cr2", "within runs", found)
+
+
+def within_cr2_controlled(steps: GradedSteps, settings: SlopeSettings) -> Slope:
+    """Within runs, at equal complexity and phase, as far as these are known of some turn."""
+    known = {"complexity": steps.complexity, "phase": steps.explore}
+    controls = {name: column for name, column in known.items() if not np.isnan(column).all()}
+    found = within_slope(
+        "Change of the failing share by turn within runs, at equal complexity and phase.",
+        rows_by_turn(steps),
+        steps.fail,
+        controls,
+        level=settings.level,
+    )
+    unknown = [f"no turn has a {name}: it is no control" for name in known if name not in controls]
+    estimate = replace(found.estimate, warnings=(*unknown, *found.estimate.warnings))
+    title = "within runs, complexity and phase held"
+    return as_slope("within_cr2_controlled", title, replace(found, estimate=estimate))
+
+
+def mean_of_slopes(steps: GradedSteps, settings: SlopeSettings) -> Slope:
+    """The mean of every run's own least-squares slope: a different estimand, of short runs too."""
+    own = own_slopes(steps, settings.min_turns)
+    runs = np.unique(steps.run)
+    few = {f"run with fewer than {settings.min_turns} graded turns": np.isnan(own[runs])}
+    mean = mean_of_runs(
+        "Mean over runs of the change of the failing share by turn, each run weighing the same.",
+        own[runs],
+        steps.run_clusters()[runs],
+        steps.unit,
+        level=settings.level,
+        excluded=excluded_counts(few),
+    )
+    n_turns = int((~np.isnan(own[steps.run])).sum())
+    n_graded = np.bincount(steps.run, minlength=len(own))
+    short = int(((n_graded < LONG_ENOUGH) & ~np.isnan(own)).sum())
+    said = f"{short:,} runs of fewer than {LONG_ENOUGH} graded turns weigh as much as the longest"
+    warnings = (*mean.estimate.warnings, *([said] if short else []))
+    return Slope(
+        name="mean_of_slopes",
+        title="mean of the runs' own slopes",
+        estimate=replace(mean.estimate, n_turns=n_turns, warnings=warnings),
+        p=mean.p,
+        no_p=mean.no_p,
+    )
+
+
+MODELS: Mapping[str, Make] = {
+    "within_cr2": within_cr2,
+    "within_cr2_controlled": within_cr2_controlled,
+    "mean_of_slopes": mean_of_slopes,
+}
+"""Every slope by turn, in the order of the list; a further model is one more line."""
+
+
+def slopes(steps: GradedSteps, settings: SlopeSettings) -> tuple[Slope, ...]:
+    """Every slope by turn."""
+    return tuple(make(steps, settings) for make in MODELS.values())
+
+
+def slopes_on_axes(steps: GradedSteps, settings: SlopeSettings) -> tuple[Slope, ...]:
+    """The default slope along tokens sent so far, and along the share of the run."""
+    axes: tuple[tuple[Axis, str, str, float], ...] = (
+        ("tokens", "within runs, by tokens sent so far", "100k tokens", TOKENS),
+        ("progress", "within runs, from start to end", "run", 1.0),
+    )
+    found = []
+    for axis, title, per, size in axes:
+        where = place(steps.table, Settings(axis=axis))
+        rows = rows_by_turn(steps)._replace(at=where.x[steps.row] / size)
+        slope = within_slope(
+            f"Change of the failing share by {per} within runs.",
+            rows,
+            steps.fail,
+            level=settings.level,
+        )
+        found.append(as_slope(f"within_cr2_{axis}", title, slope, per=per))
+    return tuple(found)
+
+
+def rows_by_turn(steps: GradedSteps) -> Rows:
+    """All graded turns, laid along turns."""
+    return Rows(steps.turn, steps.run, steps.cluster, steps.unit)
+
+
+def own_slopes(steps: GradedSteps, min_turns: int) -> FloatArray:
+    """Each run's least-squares slope; shape (n_runs,), NaN where it has too few graded turns."""
+    return slopes_within(
+        steps.run, steps.turn, steps.fail, n_units=steps.table.n_runs, min_values=min_turns
+    )
+
+
+def as_slope(name: str, title: str, found: WithinSlope, *, per: str = "turn") -> Slope:
+    """A slope within runs under a name."""
+    return Slope(
+        name=name,
+        title=title,
+        estimate=found.estimate,
+        p=found.p,
+        no_p=found.no_p,
+        controls=found.controls,
+        per=per,
+        weight=found.weight,
+    )

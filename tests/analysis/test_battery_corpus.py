@@ -1,0 +1,98 @@
+"""The battery on the ten files of a published study: its figures, missing grades out and in."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import turncurve
+from turncurve.analysis.battery import Battery, BatterySettings, battery
+
+pytestmark = pytest.mark.corpus
+STUDY = Path(__file__).resolve().parents[3] / "shared/methods/reference_study.csv"
+ROWS = list(csv.DictReader(STUDY.read_text().splitlines())) if STUDY.exists() else []
+COMPUTED: dict[tuple[str, str], Battery] = {}
+
+
+@pytest.fixture(params=ROWS or [None], ids=lambda row: row and f"{row['cache']}-{row['variant']}")
+def published(request, corpus) -> tuple[dict[str, str], Battery]:
+    """A row of the published study, and the battery on its file."""
+    row = request.param
+    if row is None:
+        pytest.skip("the shared table of published figures is not here")
+    key = (row["cache"], row["variant"])
+    if key not in COMPUTED:
+        missing = "neutral" if row["variant"] == "incl" else "excluded"
+        table = turncurve.read([corpus(f"graded/{row['cache']}.jsonl")])
+        COMPUTED[key] = battery(table, BatterySettings(missing=missing, resamples=19))
+    return row, COMPUTED[key]
+
+
+def exactly(figure: str) -> object:
+    return pytest.approx(float(figure), rel=1e-12, abs=1e-12)
+
+
+def test_counts(published) -> None:
+    """Traces, tasks, graded steps and missing grades."""
+    row, found = published
+    assert found.n_runs == int(row["n_traces"])
+    assert found.n_turns == int(row["n_steps"])
+    assert len({run.task for run in found.runs}) == int(row["n_tasks"])
+    assert found.missing.n_missing == int(row["n_parse_error"])
+
+
+def test_rates(published) -> None:
+    """Pooled shares, Wilson's limits of the failing one, and its mean over traces."""
+    row, found = published
+    rates = {rate.name: rate for rate in found.rates}
+    error = rates["error_rate"]
+    assert error.wilson is not None
+    assert error.wilson.value == exactly(row["err_pooled"])
+    # The study rounds the normal quantile to 1.959964.
+    assert error.wilson.low == pytest.approx(float(row["err_wilson_lo"]), abs=1e-9)
+    assert error.wilson.high == pytest.approx(float(row["err_wilson_hi"]), abs=1e-9)
+    assert error.by_run.value == exactly(row["err_trace_mean"])
+    for name in ("neutral", "productive", "loop"):
+        assert rates[f"{name}_rate"].pooled.value == exactly(row[f"{name}_pooled"])
+
+
+def test_cascades_and_loops(published) -> None:
+    """How many there are, and their mean length."""
+    row, found = published
+    cascades, _, loops = found.stretches
+    assert cascades.n == float(row["cascade_n"])
+    assert cascades.mean_length.value == exactly(row["cascade_mean"])
+    assert loops.n == float(row["loop_chain_n"])
+    if row["loop_chain_mean"]:
+        assert loops.mean_length.value == exactly(row["loop_chain_mean"])
+
+
+def test_first_error(published) -> None:
+    """Kaplan-Meier's events, median and quartiles; the study counts steps from 0."""
+    row, found = published
+    assert found.first_error.n_events == int(row["km_events"])
+    quantiles = {q.p: q.turn for q in found.first_error.quantiles}
+    for p, name in ((0.25, "km_q25"), (0.5, "km_median"), (0.75, "km_q75")):
+        step = float(row[name] or "inf")
+        assert quantiles[p] == (None if step == float("inf") else step + 1)
+
+
+def test_ljung_box(published) -> None:
+    """Traces tested at lag 5, shares rejected at lags 5 and 3, mean correlation of neighbours."""
+    row, found = published
+    three, five = found.serial[:2]
+    assert five.n_tested == int(row["lb5_tested"])
+    assert five.rejected.value == exactly(row["lb5_reject"])
+    assert three.rejected.value == exactly(row["lb3_reject"])
+    assert three.mean_correlation == exactly(row["acf1"])
+
+
+def test_mean_slope(published) -> None:
+    """The mean of the traces' own slopes, and its p where no task repeats."""
+    row, found = published
+    slope = next(one for one in found.slopes if one.name == "mean_of_slopes")
+    assert slope.estimate.value == pytest.approx(float(row["mean_ols_slope"]), rel=1e-9, abs=1e-12)
+    if found.unit == "run":
+        assert slope.p == pytest.approx(float(row["ols_t_p"]), rel=1e-6)
