@@ -18,6 +18,16 @@ from turncurve.analysis.battery_stretches import StretchLengths, stretch_lengths
 from turncurve.analysis.first_error import FirstError, time_to_first_error
 from turncurve.analysis.graded_steps import MissingGrades, Unit, graded_steps
 from turncurve.analysis.settings import Settings
+from turncurve.analysis.slope_groups import (
+    By,
+    Groups,
+    LengthSlopes,
+    OutcomeSlopes,
+    group_slopes,
+    length_slopes,
+    outcome_slopes,
+)
+from turncurve.analysis.slope_phase import PhaseSlopes, phase_slopes
 from turncurve.analysis.slopes import Slope, SlopeSettings, slopes, slopes_on_axes
 from turncurve.table import TurnTable
 
@@ -29,6 +39,8 @@ class BatterySettings:
     Attributes:
         missing: What a grade that was tried and is missing counts as: nothing ("excluded"), or, to
             reproduce older tools, "neutral".
+        by: What a configuration is: condition, model or file; None takes conditions, or else
+            models, if there are several.
         min_turns: Graded turns that a run needs for a slope of its own.
         margin: Change of a share over the middle 90 % of positions that does not matter.
         level: Confidence level of every interval.
@@ -37,6 +49,7 @@ class BatterySettings:
     """
 
     missing: MissingGrades = "excluded"
+    by: By | None = None
     min_turns: int = 3
     margin: float = 0.1
     level: float = 0.95
@@ -57,6 +70,10 @@ class Battery:
         rates: Shares of failing, neutral, passing and looping turns.
         slopes: The failing share by turn, one a model.
         axes: The default slope by tokens and by progress.
+        phase: Within phases, standardised, and what phases explain.
+        length: Within runs, and between runs of different length.
+        outcome: By how runs ended; no control.
+        groups: By configuration.
         signatures: More errors, more flailing, more loops: told apart.
         stretches: Cascades, failing stretches, loops.
         dependence: Failing stretches against shuffles.
@@ -76,6 +93,10 @@ class Battery:
     rates: tuple[Rate, ...]
     slopes: tuple[Slope, ...]
     axes: tuple[Slope, ...]
+    phase: PhaseSlopes
+    length: LengthSlopes
+    outcome: OutcomeSlopes
+    groups: Groups
     signatures: Signatures
     stretches: tuple[StretchLengths, ...]
     dependence: tuple[Dependence, ...]
@@ -112,6 +133,10 @@ def battery(table: TurnTable, settings: BatterySettings = _DEFAULTS) -> Battery:
         rates=rates(steps, level=level),
         slopes=slopes(steps, how),
         axes=slopes_on_axes(steps, how),
+        phase=phase_slopes(steps, how),
+        length=length_slopes(steps, how),
+        outcome=outcome_slopes(steps, how),
+        groups=group_slopes(steps, how, settings.by),
         signatures=signatures(steps, margin=settings.margin, level=level),
         stretches=stretch_lengths(steps, level=level),
         dependence=dependence(steps, level=level, seed=settings.seed, resamples=settings.resamples),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -87,6 +87,13 @@ class GradedSteps:
         """0, 1, 2 for turns in the first, second and last third of their run; shape (n_steps,)."""
         length = last_turns(self.table)[self.run]
         return np.minimum((self.turn - 1) * PARTS // length, PARTS - 1).astype(np.int64)
+
+    def of_runs(self, chosen: BoolArray) -> GradedSteps:
+        """The steps of some runs, of the same table; `chosen` has shape (n_runs,)."""
+        kept = chosen[self.run]
+        columns = ("row", "run", "turn", "fail", "neutral", "looping", "complexity", "dependent")
+        others = ("explore", "cluster")
+        return replace(self, **{name: getattr(self, name)[kept] for name in (*columns, *others)})
 
     def run_clusters(self) -> IntArray:
         """The cluster of every run of the table; shape (n_runs,), -1 for a run without a step."""

@@ -15,7 +15,7 @@ from turncurve.analysis.graded_steps import GradedSteps
 from turncurve.analysis.mean_of_runs import mean_of_runs
 from turncurve.analysis.settings import Axis, Settings
 from turncurve.analysis.within_slope import Rows, Weight, WithinSlope, within_slope
-from turncurve.stats.estimate import Estimate
+from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.slope import slopes_within
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -145,12 +145,11 @@ def slopes_on_axes(steps: GradedSteps, settings: SlopeSettings) -> tuple[Slope, 
     for axis, title, per, size in axes:
         where = place(steps.table, Settings(axis=axis))
         rows = rows_by_turn(steps)._replace(at=where.x[steps.row] / size)
-        slope = within_slope(
-            f"Change of the failing share by {per} within runs.",
-            rows,
-            steps.fail,
-            level=settings.level,
-        )
+        estimand = f"Change of the failing share by {per} within runs."
+        slope = within_slope(estimand, rows, steps.fail, level=settings.level)
+        if np.isnan(rows.at).all():
+            why = where.reason or "no turn has a place on this axis"
+            slope = replace(slope, estimate=absent(estimand, why, level=settings.level))
         found.append(as_slope(f"within_cr2_{axis}", title, slope, per=per))
     return tuple(found)
 
