@@ -15,6 +15,7 @@ from turncurve.analysis.battery_missing import MissingGradesTest, missing_grades
 from turncurve.analysis.battery_rates import Rate, RunRates, rates, run_rates
 from turncurve.analysis.battery_signatures import Signatures, signatures
 from turncurve.analysis.battery_stretches import StretchLengths, stretch_lengths
+from turncurve.analysis.battery_verdict import BatteryVerdict, verdict_of
 from turncurve.analysis.first_error import FirstError, time_to_first_error
 from turncurve.analysis.graded_steps import MissingGrades, Unit, graded_steps
 from turncurve.analysis.settings import Settings
@@ -62,6 +63,7 @@ class Battery:
     """What graded steps say.
 
     Attributes:
+        verdict: Whether the failing share changes along runs, and survives its controls.
         n_runs: Runs with a graded turn.
         n_turns: Graded turns.
         n_clusters: Independent units: tasks or runs, as `unit` says.
@@ -85,6 +87,7 @@ class Battery:
         settings: How the battery was run.
     """
 
+    verdict: BatteryVerdict
     n_runs: int
     n_turns: int
     n_clusters: int
@@ -124,20 +127,23 @@ def battery(table: TurnTable, settings: BatterySettings = _DEFAULTS) -> Battery:
     steps, level = graded_steps(table, missing=settings.missing), settings.level
     how = SlopeSettings(level=level, min_turns=settings.min_turns)
     reading = replace(Settings(), level=level, seed=settings.seed)
+    found = slopes(steps, how)
+    three = signatures(steps, margin=settings.margin, level=level)
     return Battery(
+        verdict=verdict_of(found, span=three.span, margin=settings.margin),
         n_runs=steps.n_runs,
         n_turns=steps.n_steps,
         n_clusters=steps.n_clusters,
         unit=steps.unit,
         excluded=steps.excluded,
         rates=rates(steps, level=level),
-        slopes=slopes(steps, how),
+        slopes=found,
         axes=slopes_on_axes(steps, how),
         phase=phase_slopes(steps, how),
         length=length_slopes(steps, how),
         outcome=outcome_slopes(steps, how),
         groups=group_slopes(steps, how, settings.by),
-        signatures=signatures(steps, margin=settings.margin, level=level),
+        signatures=three,
         stretches=stretch_lengths(steps, level=level),
         dependence=dependence(steps, level=level, seed=settings.seed, resamples=settings.resamples),
         serial=serial_dependence(steps, level=level),

@@ -50,7 +50,8 @@ def missing_grades(steps: GradedSteps, *, level: float) -> MissingGradesTest:
     tried = judged | steps.missing
     run, n_missing = table.run[tried], int(steps.missing.sum())
     cluster = _clusters_of(steps)[run]
-    rows = Rows(table.turn[tried].astype(np.float64), run, cluster, steps.unit)
+    turn = table.turn[tried].astype(np.float64)
+    rows = Rows(turn, run, cluster, steps.unit, table.runs.id)
     lacking = steps.missing[tried]
     estimand = "Change by turn, within runs, of the chance that a grade is missing."
     limits = [_limit(steps, rows, lacking, tried, way, level) for way in (-1, 1)]

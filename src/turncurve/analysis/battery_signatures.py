@@ -105,7 +105,7 @@ def _signature(name: Name, values: FloatArray, steps: GradedSteps, level: float)
         found = mean_of_runs(estimand, kept, cluster, steps.unit, level=level, excluded=left_out)
         return found.estimate
 
-    rows = Rows(steps.turn, steps.run, steps.cluster, steps.unit)
+    rows = Rows(steps.turn, steps.run, steps.cluster, steps.unit, steps.table.runs.id)
     return Signature(
         name=name,
         what=what,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.graded_steps import GradedSteps
-from turncurve.analysis.slopes import Slope, SlopeSettings, as_slope
+from turncurve.analysis.slopes import Slope, SlopeSettings, as_slope, rows_by_turn
 from turncurve.analysis.within_slope import Rows, net_of_runs, within_slope
 from turncurve.errors import InvariantError, NotEnoughDataError
 from turncurve.stats.cluster_jackknife import jackknife_covariance, without_each_cluster
@@ -63,7 +63,7 @@ def phase_slopes(steps: GradedSteps, settings: SlopeSettings) -> PhaseSlopes:
     standardised one.
     """
     known = ~np.isnan(steps.explore)
-    rows = Rows(steps.turn[known], steps.run[known], steps.cluster[known], steps.unit)
+    rows = rows_by_turn(steps).part(known)
     fail, phase = steps.fail[known], steps.explore[known]
     middle = float(rows.at.mean()) if known.any() else 0.0
     mix = float(phase.mean()) if known.any() else 0.0

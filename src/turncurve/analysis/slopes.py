@@ -156,7 +156,7 @@ def slopes_on_axes(steps: GradedSteps, settings: SlopeSettings) -> tuple[Slope, 
 
 def rows_by_turn(steps: GradedSteps) -> Rows:
     """All graded turns, laid along turns."""
-    return Rows(steps.turn, steps.run, steps.cluster, steps.unit)
+    return Rows(steps.turn, steps.run, steps.cluster, steps.unit, steps.table.runs.id)
 
 
 def own_slopes(steps: GradedSteps, min_turns: int) -> FloatArray:

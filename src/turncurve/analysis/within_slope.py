@@ -16,6 +16,7 @@ from turncurve.stats.estimate import Estimate, absent, none_if_nan
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+ObjectArray: TypeAlias = NDArray[np.object_]
 
 CR2 = "least squares within runs, CR2 standard error over {unit}s, Satterthwaite t"
 NO_SPREAD = "no interval: the value never changes within a run, or the fit leaves nothing"
@@ -30,15 +31,21 @@ class Rows(NamedTuple):
 
     Attributes:
         at: Position: the turn, tokens, progress.
-        run: Run of each row.
+        run: Run of each row, its position in `ids`.
         cluster: Independent unit of each row.
         unit: What that is: task or run.
+        ids: Ids of runs; shape (n_runs,).
     """
 
     at: FloatArray
     run: IntArray
     cluster: IntArray
     unit: str
+    ids: ObjectArray
+
+    def part(self, which: NDArray[np.bool_]) -> Rows:
+        """Some of the rows; `which` has shape (n_rows,)."""
+        return self._replace(at=self.at[which], run=self.run[which], cluster=self.cluster[which])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +56,14 @@ class Weight:
         effective_runs: Runs of equal weight that would tell as much.
         effective_clusters: Likewise clusters.
         n_own_half: Fewest runs that hold half of the weight.
-        largest_run: Position of the run with the most.
+        largest_run: Id of the run with the most.
         largest_share: Its share.
     """
 
     effective_runs: float
     effective_clusters: float
     n_own_half: int
-    largest_run: int
+    largest_run: str
     largest_share: float
 
 
@@ -106,7 +113,7 @@ def within_slope(
     alone = known & (per_run[rows.run] < 2)
     used = known & ~alone
     left_out = excluded_counts({UNKNOWN: ~known, ALONE: alone})
-    part = Rows(rows.at[used], rows.run[used], rows.cluster[used], rows.unit)
+    part = rows.part(used)
     held = {n: c[used] for n, c in given.items() if _varies(c[used], part.run)}
     idle = [f"{n} does not vary within runs: it is no control" for n in given if n not in held]
     y, x = value[used], np.column_stack([part.at, *held.values()]) if used.any() else None
@@ -211,6 +218,6 @@ def _weight(x: FloatArray, part: Rows, fit: ClusterFit) -> Weight:
         effective_runs=float(1 / (share**2).sum()),
         effective_clusters=float(fit.effective_clusters[0]),
         n_own_half=min(reached, len(runs)),
-        largest_run=int(runs[order[0]]),
+        largest_run=str(part.ids[runs[order[0]]]),
         largest_share=float(share[order[0]]),
     )
