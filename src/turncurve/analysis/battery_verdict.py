@@ -45,12 +45,13 @@ def verdict_of(slopes: Sequence[Slope], *, span: float, margin: float) -> Batter
     if value is None:
         why = alone.estimate.reason or "there is no slope"
         return BatteryVerdict(verdict="error", way=None, why=why)
+    equal = f"at equal {' and '.join(held.controls)}" if held.controls else "nothing held fixed"
     if _told(alone):
         if held_value is not None and _told(held) and held_value * value > 0:
             way: Literal["rise", "fall"] = "rise" if value > 0 else "fall"
-            why = "told from 0 within runs, and at equal complexity and phase"
+            why = f"told from 0 within runs, {equal}"
             return BatteryVerdict(verdict="finding", way=way, why=why)
-        why = "told from 0 within runs, but not at equal complexity and phase"
+        why = f"told from 0 within runs, but not {equal}"
         return BatteryVerdict(
             verdict="inconclusive", way=None, why=why, settle=_settle(held, span, margin)
         )

@@ -44,6 +44,10 @@ COMMANDS = {
     "compare": Command(
         "turncurve.cli.compare:compare", "What changed between two conditions, and at which turns."
     ),
+    "battery": Command(
+        "turncurve.cli.battery:battery",
+        "What graded steps say of degradation, and which confounds it survives.",
+    ),
     "reliability": Command(
         "turncurve.cli.reliability:reliability",
         "How often all of k trials succeed: pass^k and pass@k.",
