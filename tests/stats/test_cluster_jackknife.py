@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from turncurve.errors import InvariantError
-from turncurve.stats.cluster_jackknife import jackknife_covariance, without_each_cluster
+from turncurve.stats.cluster_jackknife import (
+    jackknife_covariance,
+    told_without,
+    without_each_cluster,
+)
 from turncurve.stats.cluster_ols import cluster_ols
 
 
@@ -40,3 +44,28 @@ def test_a_cluster_that_alone_tells_is_an_error() -> None:
     x = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     with pytest.raises(InvariantError, match="one cluster alone"):
         without_each_cluster(np.arange(6.0), np.column_stack([np.ones(6), x]), [0, 0, 1, 1, 2, 2])
+
+
+def test_what_is_left_without_a_cluster() -> None:
+    """Of a single regressor it is the other clusters' share of its square; 0 where one has all."""
+    x, cluster = np.array([1.0, 2.0, 2.0, 4.0]), [0, 0, 1, 1]
+    np.testing.assert_allclose(told_without(x, cluster), [20 / 25, 5 / 25])
+    second = np.array([0.0, 0.0, 1.0, 3.0])
+    both = told_without(np.column_stack([second, np.ones(4)]), cluster)
+    assert both[1] == pytest.approx(0, abs=1e-12)
+    assert both[0] > 0
+
+
+def test_what_is_left_is_net_of_the_other_regressors() -> None:
+    """The same as the residual of the first regressor on the others, cluster by cluster."""
+    _, x, cluster, run = made_up()
+    left = told_without(x, cluster, absorb=run)
+    mean = np.stack([np.bincount(run, weights=c)[run] / np.bincount(run)[run] for c in x.T], 1)
+    design = x - mean
+
+    def net(rows: np.ndarray) -> float:
+        first, other = design[rows, 0], design[rows, 1]
+        return float((first**2).sum() - (first @ other) ** 2 / (other**2).sum())
+
+    whole = net(np.ones(len(run), bool))
+    np.testing.assert_allclose(left, [net(cluster != g) / whole for g in range(6)])

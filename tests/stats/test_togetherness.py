@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from turncurve.errors import NotEnoughDataError
-from turncurve.stats.togetherness import togetherness
+from turncurve.stats.togetherness import shuffled, togetherness
 
 
 def chance_of_stretches(n: int, m: int) -> dict[int, float]:
@@ -67,3 +67,21 @@ def test_nothing_to_shuffle_is_an_error() -> None:
     """Units in which all or none of the values are events have one order."""
     with pytest.raises(NotEnoughDataError, match="with and without"):
         togetherness([1, 1, 0, 0], [0, 0, 1, 1], rng=np.random.default_rng(0))
+
+
+def test_every_order_is_as_likely() -> None:
+    """Of two events on four places each of the six orders comes up in a sixth of 30,000."""
+    event = np.array([True, False, True, False])
+    orders = shuffled(event, np.zeros(4, int), rng=np.random.default_rng(5), n=30_000)
+    number, times = np.unique(orders.T @ [8, 4, 2, 1], return_counts=True)
+    assert list(number) == [3, 5, 6, 9, 10, 12]
+    assert times / 30_000 == pytest.approx(1 / 6, abs=0.008)
+
+
+def test_blocks_keep_their_events() -> None:
+    """However blocks lie among each other, each has as many events in every order."""
+    rng = np.random.default_rng(6)
+    block, event = rng.integers(0, 5, 60), rng.random(60) < 0.4
+    orders = shuffled(event, np.unique(block, return_inverse=True)[1], rng=rng, n=50)
+    for b in np.unique(block):
+        assert (orders[block == b].sum(axis=0) == event[block == b].sum()).all()

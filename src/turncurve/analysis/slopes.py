@@ -131,8 +131,12 @@ MODELS: Mapping[str, Make] = {
 
 
 def slopes(steps: GradedSteps, settings: SlopeSettings) -> tuple[Slope, ...]:
-    """Every slope by turn."""
-    return tuple(make(steps, settings) for make in MODELS.values())
+    """Every slope by turn; turns and runs that are no step count among what each leaves out."""
+    found = [make(steps, settings) for make in MODELS.values()]
+    return tuple(
+        replace(one, estimate=replace(one.estimate, excluded={**steps.excluded, **own}))
+        for one, own in ((one, one.estimate.excluded) for one in found)
+    )
 
 
 def slopes_on_axes(steps: GradedSteps, settings: SlopeSettings) -> tuple[Slope, ...]:

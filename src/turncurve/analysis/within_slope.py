@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from turncurve.analysis.excluded import excluded_counts
 from turncurve.errors import InvariantError, NotEnoughDataError
+from turncurve.stats.cluster_jackknife import told_without
 from turncurve.stats.cluster_ols import LEAST_DF, ClusterFit, cluster_ols
 from turncurve.stats.estimate import Estimate, absent, none_if_nan
 
@@ -22,6 +23,8 @@ CR2 = "least squares within runs, CR2 standard error over {unit}s, Satterthwaite
 NO_SPREAD = "no interval: the value never changes within a run, or the fit leaves nothing"
 ALONE = "turn of a run with no other, which tells nothing of a change"
 UNKNOWN = "turn whose value or control is not known"
+ALL_BUT_NONE = 1e-9
+"""Share of what tells a slope that must be left without any one cluster."""
 OWN_HALF = 0.5
 """Share of the weight whose fewest owners are counted."""
 
@@ -128,6 +131,10 @@ def within_slope(
             estimate=absent(estimand, _why(problem, part, held), level=level),
             controls=tuple(held),
         )
+    if told_without(x, part.cluster, absorb=part.run).min() < ALL_BUT_NONE:
+        why = f"one {rows.unit} alone tells it: how far others would differ is not known"
+        none = absent(estimand, why, level=level)
+        return WithinSlope(estimate=none, controls=tuple(held))
     estimate, p, no_p = first_coefficient(estimand, fit, rows.unit, excluded=left_out)
     return WithinSlope(
         estimate=with_counts(estimate, part.run, (*idle, *estimate.warnings)),

@@ -114,7 +114,7 @@ def cluster_ols(
     cr2 = np.einsum("gk,gl->kl", scores, scores)
     cr1 = np.einsum("gk,gl->kl", plain, plain)
     factor = n_clusters / (n_clusters - 1) * (n - 1) / (n - k - n_absorbed)
-    std_error = np.sqrt(np.diag(bread @ cr2 @ bread))
+    std_error = np.sqrt(np.maximum(np.diag(bread @ cr2 @ bread), 0.0))
     df = _satterthwaite(own, bread)
     usable = std_error > 0
     t = np.divide(value, std_error, out=np.full(k, np.nan), where=usable)
@@ -123,7 +123,7 @@ def cluster_ols(
     return ClusterFit(
         value=value,
         std_error=std_error,
-        std_error_cr1=np.sqrt(np.diag(bread @ cr1 @ bread) * factor),
+        std_error_cr1=np.sqrt(np.maximum(np.diag(bread @ cr1 @ bread) * factor, 0.0)),
         df=df,
         t=t,
         p=p,

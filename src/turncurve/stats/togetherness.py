@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -11,7 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from turncurve.errors import NotEnoughDataError
 from turncurve.stats.stretches import stretches
 
+BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.int64]
+
+AT_ONCE = 4_000_000
+"""Values of shuffled sequences held at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +80,17 @@ def togetherness(
     given = units if block is None else np.asarray(block)
     blocks = np.unique(given, return_inverse=True)[1].ravel()
     n, n_with = np.bincount(blocks), np.bincount(blocks, weights=events)
-    n_mixed = int(((n_with > 0) & (n_with < n)).sum())
-    if not n_mixed:
+    if not ((n_with > 0) & (n_with < n)).any():
         raise NotEnoughDataError("togetherness: blocks with and without the event", need=1, got=0)
     n_events, n_seen = int(events.sum()), len(stretches(units, events).length)
-    place = np.argsort(blocks, kind="stable")
-    shuffled = np.empty_like(events)
-    counts = np.empty(resamples, dtype=np.int64)
-    for draw in range(resamples):
-        shuffled[place] = events[np.argsort(blocks + rng.random(len(blocks)))]
-        counts[draw] = len(stretches(units, shuffled).length)
+    follows = (np.diff(units, prepend=-1) == 0)[:, None]
+    at_once = max(1, AT_ONCE // len(events))
+    parts = []
+    for done in range(0, resamples, at_once):
+        order = shuffled(events, blocks, rng=rng, n=min(at_once, resamples - done))
+        goes_on = order[1:] & order[:-1] & follows[1:]
+        parts.append(n_events - np.count_nonzero(goes_on, axis=0))
+    counts = np.concatenate(parts)
     lengths = n_events / counts
     low, high = np.quantile(lengths, [(1 - level) / 2, (1 + level) / 2])
     fewer, more = int((counts <= n_seen).sum()), int((counts >= n_seen).sum())
@@ -99,3 +105,38 @@ def togetherness(
         n_stretches=n_seen,
         n_resamples=resamples,
     )
+
+
+def shuffled(
+    event: BoolArray, block: IntArray, *, rng: np.random.Generator, n: int
+) -> NDArray[np.bool_]:
+    """The events in `n` random orders within blocks, each as likely as any other.
+
+    From the first place of each block to its last, an event stands there with the chance of those
+    that are left among the places that are left: all blocks and orders at once.
+
+    Args:
+        event: Shape (n_values,).
+        block: From 0; shape (n_values,).
+        rng: Source of randomness.
+        n: Number of orders.
+
+    Returns:
+        Shape (n_values, n).
+    """
+    size = np.bincount(block)
+    events_left = np.repeat(np.bincount(block, weights=event).astype(np.int32)[:, None], n, axis=1)
+    by_block = np.argsort(block, kind="stable")
+    place = np.empty(len(block), dtype=np.int64)
+    place[by_block] = np.arange(len(block)) - np.repeat(np.cumsum(size) - size, size)
+    by_place = np.argsort(place, kind="stable")
+    ends = np.cumsum(np.bincount(place))
+    found = np.empty((len(block), n), dtype=np.bool_)
+    for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
+        rows = by_place[start:end]
+        of = block[rows]
+        left = events_left[of]
+        here = rng.random(left.shape) * (size[of] - k)[:, None] < left
+        found[rows] = here
+        events_left[of] = left - here
+    return found
