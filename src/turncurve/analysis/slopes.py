@@ -91,7 +91,7 @@ def within_cr2_controlled(steps: GradedSteps, settings: SlopeSettings) -> Slope:
     )
     unknown = [f"no turn has a {name}: it is no control" for name in known if name not in controls]
     estimate = replace(found.estimate, warnings=(*unknown, *found.estimate.warnings))
-    title = "within runs, complexity and phase held"
+    title = "complexity and phase held"
     return as_slope("within_cr2_controlled", title, replace(found, estimate=estimate))
 
 
@@ -115,7 +115,7 @@ def mean_of_slopes(steps: GradedSteps, settings: SlopeSettings) -> Slope:
     warnings = (*mean.estimate.warnings, *([said] if short else []))
     return Slope(
         name="mean_of_slopes",
-        title="mean of the runs' own slopes",
+        title="mean of runs' own slopes",
         estimate=replace(mean.estimate, n_turns=n_turns, warnings=warnings),
         p=mean.p,
         no_p=mean.no_p,

@@ -35,7 +35,7 @@ from turncurve.report.slope_words import (
 TITLE = "does degradation survive its confounds"
 SHOWN = 10
 """Runs in the table; JSON has them all."""
-NAME = 24
+NAME = 20
 """Characters of a name in a table."""
 _PER = f"change of the failing share per {TURNS} turns"
 
@@ -132,7 +132,7 @@ def _groups_table(result: Battery) -> Table:
     first = visible(groups.each[0].name, NAME)
     return Table(
         title=f"By {groups.by}",
-        header=(str(groups.by), "runs", f"per {TURNS} turns", "interval", "p", "q", "differs"),
+        header=(str(groups.by), "runs", f"{TURNS} turns", "interval", "p", "q", "differs"),
         rows=rows,
         align="<>>>>>>",
         notes=(
@@ -183,7 +183,7 @@ def _signatures_table(result: Battery) -> Table:
     margin, span = result.signatures.margin, result.signatures.span
     return Table(
         title="Three ways to get worse",
-        header=("", "early", "late", "late - early", f"per {TURNS} turns", "p", "verdict"),
+        header=("", "early", "late", "late - early", f"{TURNS} turns", "p", "verdict"),
         rows=tuple(rows),
         align="<>>>>><",
         notes=(
