@@ -41,6 +41,7 @@ def test_what_cannot_be_tested_is_nan() -> None:
     found = ljung_box(unit, [0, 1, 0, 1, 1, 1, 1, 0, 1, 1, 0], n_units=4, lags=3)
     np.testing.assert_array_equal(np.isnan(found.p), [True, True, True, False])
     np.testing.assert_array_equal(np.isnan(found.statistic), [True, True, True, False])
+    np.testing.assert_array_equal(np.isnan(found.correlation[:, 0]), [True, True, True, False])
 
 
 @pytest.mark.slow

@@ -39,6 +39,12 @@ def test_what_comes_together_is_seen() -> None:
     assert found.mean_length == 5 > found.high
 
 
+def test_stretches_end_with_their_unit() -> None:
+    """In units of one event and one other value no order has two events in a row."""
+    found = togetherness([1, 0] * 10, np.repeat(np.arange(10), 2), rng=np.random.default_rng(7))
+    assert (found.mean_length, found.expected, found.high) == (1, 1, 1)
+
+
 def test_blocks_keep_a_drift_from_being_read_as_that() -> None:
     """Events that only get likelier come together by the unit, and not within thirds of it."""
     rng = np.random.default_rng(3)
