@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from turncurve.analysis.alignment import align_on_event
+    from turncurve.analysis.battery import BatterySettings, battery
     from turncurve.analysis.cliff import CliffSettings, cliff
     from turncurve.analysis.compare import Comparison, compare
     from turncurve.analysis.comparison.settings import CompareSettings
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from turncurve.table import SignalInfo, TurnTable
 
 _HOMES = {
+    "BatterySettings": "turncurve.analysis.battery",
     "CliffSettings": "turncurve.analysis.cliff",
     "CompareSettings": "turncurve.analysis.comparison.settings",
     "Comparison": "turncurve.analysis.compare",
@@ -79,6 +81,7 @@ _HOMES = {
     "align_on_event": "turncurve.analysis.alignment",
     "analyze_run": "turncurve.analysis.founding",
     "anytime_mean": "turncurve.stats.anytime",
+    "battery": "turncurve.analysis.battery",
     "build_report": "turncurve.report.document",
     "cliff": "turncurve.analysis.cliff",
     "compare": "turncurve.analysis.compare",
@@ -102,6 +105,7 @@ __all__ = [
     "READERS",
     "RECIPES",
     "SIGNALS",
+    "BatterySettings",
     "CliffSettings",
     "CompareSettings",
     "Comparison",
@@ -132,6 +136,7 @@ __all__ = [
     "align_on_event",
     "analyze_run",
     "anytime_mean",
+    "battery",
     "build_report",
     "cliff",
     "compare",

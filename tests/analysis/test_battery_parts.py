@@ -102,7 +102,9 @@ def test_a_turn_that_loops_is_stuck_and_not_flailing() -> None:
 def test_what_phases_explain_has_its_error_by_leaving_out_runs() -> None:
     """Raw less standardised, run by run left out, is the jackknife's error."""
     steps = steps_of(4, n_runs=12, n_turns=20, phase_drift=0.8, acting=0.4)
-    found = phase_slopes(steps, DEFAULT).explained
+    phases = phase_slopes(steps, DEFAULT)
+    found, raw = phases.explained, phases.raw.estimate.value or 0
+    assert found.value == pytest.approx(raw - (phases.standardised.estimate.value or 0))
     mix, middle = steps.explore.mean(), steps.turn.mean()
     parts = []
     for r in range(12):

@@ -51,6 +51,16 @@ def test_a_slope_that_its_controls_take_away_is_no_finding() -> None:
     assert "does not survive its controls" in sentence(found)
 
 
+def test_a_finding_says_where_nothing_could_be_held() -> None:
+    """Marks of errors alone that rise: a finding, and that it has no controls."""
+    table = made_up_runs(np.random.default_rng(5), n_runs=30, n_turns=30, slope=0.015)
+    error = table.columns["error"].reshape(30, 30)
+    found = battery(make_table({f"r{i}": {"error": error[i]} for i in range(30)}), QUICK)
+    assert found.verdict.verdict == "finding"
+    assert found.slopes[1].estimate.value is None
+    assert "no complexity or phase being known that could be held: a finding" in sentence(found)
+
+
 def test_nothing_changes_within_the_margin() -> None:
     """60 runs of 10 turns without a change: clean, with what is not ruled out."""
     rng = np.random.default_rng(3)
@@ -100,7 +110,7 @@ def test_what_is_absent_says_why() -> None:
     found = battery(make_table(runs), QUICK)
     text = as_text(battery_blocks(found))
     assert "no grade says which turns loop" in text
-    assert "no turn has a complexity" in text
+    assert "no complexity or phase is known" in text
     document = battery_json(found)
     assert document["phase"]["raw"]["reason"] == "no turn has a known phase"
     assert document["stretches"][0]["why"] == "no grade says which failure follows from which"

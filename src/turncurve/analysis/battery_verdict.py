@@ -12,13 +12,16 @@ from turncurve.analysis.slopes import Slope
 Verdict: TypeAlias = Literal["finding", "clean", "inconclusive", "error"]
 
 
+NOTHING_HELD = "no complexity or phase being known that could be held"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatteryVerdict:
     """The verdict on the default slope.
 
     Attributes:
         verdict: "finding" where the slope within runs is told from 0, with and without complexity
-            and phase held, and both go one way; "clean" where its limits over `span` turns are
+            and phase held (as far as they are known), and both go one way; "clean" where its limits over `span` turns are
             within `margin`; "error" where there is no slope; else "inconclusive".
         way: "rise" or "fall" for a finding.
         why: Its ground, in a sentence without a full stop.
@@ -45,9 +48,10 @@ def verdict_of(slopes: Sequence[Slope], *, span: float, margin: float) -> Batter
     if value is None:
         why = alone.estimate.reason or "there is no slope"
         return BatteryVerdict(verdict="error", way=None, why=why)
-    equal = f"at equal {' and '.join(held.controls)}" if held.controls else "nothing held fixed"
+    equal = f"at equal {' and '.join(held.controls)}" if held.controls else NOTHING_HELD
     if _told(alone):
-        if held_value is not None and _told(held) and held_value * value > 0:
+        free = not held.controls
+        if free or (held_value is not None and _told(held) and held_value * value > 0):
             way: Literal["rise", "fall"] = "rise" if value > 0 else "fall"
             why = f"told from 0 within runs, {equal}"
             return BatteryVerdict(verdict="finding", way=way, why=why)

@@ -79,7 +79,7 @@ def within_cr2(steps: GradedSteps, settings: SlopeSettings) -> Slope:
 
 
 def within_cr2_controlled(steps: GradedSteps, settings: SlopeSettings) -> Slope:
-    """Within runs, at equal complexity and phase, as far as these are known of some turn."""
+    """Within runs, at equal complexity and phase, as far as these are known; absent without any."""
     known = {"complexity": steps.complexity, "phase": steps.explore}
     controls = {name: column for name, column in known.items() if not np.isnan(column).all()}
     found = within_slope(
@@ -91,7 +91,11 @@ def within_cr2_controlled(steps: GradedSteps, settings: SlopeSettings) -> Slope:
     )
     unknown = [f"no turn has a {name}: it is no control" for name in known if name not in controls]
     estimate = replace(found.estimate, warnings=(*unknown, *found.estimate.warnings))
-    title = "complexity and phase held"
+    if estimate.value is not None and not found.controls:
+        why = "no complexity or phase is known that varies within runs"
+        estimate = absent(estimate.estimand, why, level=settings.level)
+        found = replace(found, p=None, no_p=None, weight=None)
+    title = f"{' and '.join(found.controls or known)} held"
     return as_slope("within_cr2_controlled", title, replace(found, estimate=estimate))
 
 

@@ -9,6 +9,7 @@ from turncurve.analysis.battery_dependence import Dependence, SerialDependence
 from turncurve.analysis.battery_missing import MissingGradesTest
 from turncurve.analysis.battery_rates import Rate
 from turncurve.analysis.battery_signatures import Signature
+from turncurve.analysis.battery_verdict import NOTHING_HELD
 from turncurve.analysis.slopes import Slope
 from turncurve.report.estimate_words import shown
 from turncurve.report.figures import amount, counted, interval, signed
@@ -51,13 +52,14 @@ def _by_tokens(result: Battery) -> str:
 def _verdict(result: Battery, held: Slope) -> str:
     found = result.verdict
     if not held.controls:
-        beside = "no complexity or phase is known that could be held"
+        beside = NOTHING_HELD
     else:
         at_equal = f"at equal {' and '.join(held.controls)}"
         beside = f"{at_equal} they {moved(held)} ({limits_in_words(held)})"
     known = held.estimate.value is not None
     if found.verdict == "finding":
-        return f", and {beside}: a finding."
+        joined = beside if beside == NOTHING_HELD else f"and {beside}"
+        return f", {joined}: a finding."
     settle = "" if found.settle is None else f" What would settle it: {found.settle}."
     if found.verdict == "clean":
         return f"; {found.why}: clean."
