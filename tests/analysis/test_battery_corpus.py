@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import turncurve
 from turncurve.analysis.battery import Battery, BatterySettings, battery
+from turncurve.stats.false_discovery import benjamini_hochberg
 
 pytestmark = pytest.mark.corpus
 STUDY = Path(__file__).resolve().parents[3] / "shared/methods/reference_study.csv"
@@ -96,3 +98,27 @@ def test_mean_slope(published) -> None:
     assert slope.estimate.value == pytest.approx(float(row["mean_ols_slope"]), rel=1e-9, abs=1e-12)
     if found.unit == "run":
         assert slope.p == pytest.approx(float(row["ols_t_p"]), rel=1e-6)
+
+
+def test_what_stands_is_what_the_page_says(corpus) -> None:
+    """Slope, limits, degrees of freedom, p and q of the page on the study, file by file."""
+    page = Path(__file__).resolve().parents[2] / "docs/methods/published-study.md"
+    rows = [line.split("|")[1:-1] for line in page.read_text("utf-8").splitlines() if "[" in line]
+    shown = {row[0].strip(): [cell.strip() for cell in row[4:8]] for row in rows if len(row) == 9}
+    assert len(shown) == 10
+    found = {}
+    for name in shown:
+        table = turncurve.read([corpus(f"graded/{name}.jsonl")])
+        result = battery(table, BatterySettings(resamples=19))
+        found[name] = next(s for s in result.slopes if s.name == "within_cr2_controlled")
+    p = [np.nan if slope.p is None else slope.p for slope in found.values()]
+    for (name, slope), q in zip(found.items(), benjamini_hochberg(p).q, strict=True):
+        one = slope.estimate
+        limits = f"{10 * one.value:+.3f} [{10 * one.low:+.3f}, {10 * one.high:+.3f}]"
+        assert shown[name] == [limits, f"{one.df:.1f}", p_cell(slope.p), p_cell(float(q))], name
+
+
+def p_cell(p: float | None) -> str:
+    if p is None or np.isnan(p):
+        return "–"
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")

@@ -21,8 +21,9 @@ class BatteryVerdict:
 
     Attributes:
         verdict: "finding" where the slope within runs is told from 0, with and without complexity
-            and phase held (as far as they are known), and both go one way; "clean" where its limits over `span` turns are
-            within `margin`; "error" where there is no slope; else "inconclusive".
+            and phase held (as far as they are known), and both go one way; "clean" where its limits
+            over `span` turns are within `margin`; "error" where there is no slope; else
+            "inconclusive".
         way: "rise" or "fall" for a finding.
         why: Its ground, in a sentence without a full stop.
         settle: What would settle it, where it is inconclusive.
