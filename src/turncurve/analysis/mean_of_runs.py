@@ -61,4 +61,7 @@ def mean_of_runs(
         return MeanOfRuns(replace(mean, n_runs=len(y), excluded=excluded or {}), None, why)
     estimate, p, no_p = first_coefficient(estimand, fit, unit, excluded=excluded)
     method = f"mean over runs, CR2 standard error over {unit}s, Satterthwaite t"
-    return MeanOfRuns(replace(estimate, n_turns=0, n_runs=len(y), method=method), p, no_p)
+    value = float(y.mean())  # without the rounding of a fit
+    return MeanOfRuns(
+        replace(estimate, value=value, n_turns=0, n_runs=len(y), method=method), p, no_p
+    )
