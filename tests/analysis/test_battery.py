@@ -13,8 +13,9 @@ from analysis.graded_runs import made_up_runs
 from table_factory import make_table
 from turncurve.analysis.battery import Battery, BatterySettings, battery
 from turncurve.analysis.graded_steps import TIED, TRIED, UNTRIED, graded_steps
+from turncurve.analysis.slope import Slope, SlopeSettings
 from turncurve.analysis.slope_phase import phase_slopes
-from turncurve.analysis.slopes import MODELS, Slope, SlopeSettings, slopes, within_cr2
+from turncurve.analysis.slopes import MODELS, slopes, within_cr2
 from turncurve.errors import NotEnoughDataError
 
 QUICK = BatterySettings(resamples=19)

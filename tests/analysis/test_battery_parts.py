@@ -16,9 +16,10 @@ from turncurve.analysis.battery_stretches import stretch_lengths
 from turncurve.analysis.battery_verdict import verdict_of
 from turncurve.analysis.graded_steps import TRIED, GradedSteps, graded_steps
 from turncurve.analysis.mean_of_runs import mean_of_runs
+from turncurve.analysis.slope import Slope, SlopeSettings
 from turncurve.analysis.slope_groups import group_slopes, outcome_slopes
 from turncurve.analysis.slope_phase import phase_slopes
-from turncurve.analysis.slopes import Slope, SlopeSettings, slopes, slopes_on_axes, within_cr2
+from turncurve.analysis.slopes import slopes, slopes_on_axes, within_cr2
 from turncurve.stats.cluster_ols import cluster_ols
 from turncurve.stats.estimate import Estimate
 

@@ -19,6 +19,7 @@ from turncurve.analysis.battery_verdict import BatteryVerdict, verdict_of
 from turncurve.analysis.first_error import FirstError, time_to_first_error
 from turncurve.analysis.graded_steps import MissingGrades, Unit, graded_steps
 from turncurve.analysis.settings import Settings
+from turncurve.analysis.slope import Slope, SlopeSettings
 from turncurve.analysis.slope_groups import (
     By,
     Groups,
@@ -29,7 +30,7 @@ from turncurve.analysis.slope_groups import (
     outcome_slopes,
 )
 from turncurve.analysis.slope_phase import PhaseSlopes, phase_slopes
-from turncurve.analysis.slopes import Slope, SlopeSettings, slopes, slopes_on_axes
+from turncurve.analysis.slopes import slopes, slopes_on_axes
 from turncurve.table import TurnTable
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from turncurve.analysis.slopes import Slope
+from turncurve.analysis.slope import Slope
 
 Verdict: TypeAlias = Literal["finding", "clean", "inconclusive", "error"]
 

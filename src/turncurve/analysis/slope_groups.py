@@ -11,14 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.graded_steps import GradedSteps
-from turncurve.analysis.slopes import (
-    Slope,
-    SlopeSettings,
-    as_slope,
-    rows_by_turn,
-    within_cr2,
-    within_cr2_controlled,
-)
+from turncurve.analysis.slope import Slope, SlopeSettings, as_slope
+from turncurve.analysis.slopes import rows_by_turn, within_cr2, within_cr2_controlled
 from turncurve.analysis.within_slope import (
     Rows,
     first_coefficient,

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.analysis.graded_steps import GradedSteps
-from turncurve.analysis.slopes import Slope, SlopeSettings, as_slope, rows_by_turn
+from turncurve.analysis.slope import Slope, SlopeSettings, as_slope
+from turncurve.analysis.slopes import rows_by_turn
 from turncurve.analysis.within_slope import Rows, net_of_runs, within_slope
 from turncurve.errors import InvariantError, NotEnoughDataError
 from turncurve.stats.cluster_jackknife import jackknife_covariance, without_each_cluster

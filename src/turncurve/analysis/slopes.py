@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -14,8 +14,15 @@ from turncurve.analysis.excluded import excluded_counts
 from turncurve.analysis.graded_steps import GradedSteps
 from turncurve.analysis.mean_of_runs import mean_of_runs
 from turncurve.analysis.settings import Axis, Settings
-from turncurve.analysis.within_slope import Rows, Weight, WithinSlope, within_slope
-from turncurve.stats.estimate import Estimate, absent
+from turncurve.analysis.slope import Slope, SlopeSettings, as_slope
+from turncurve.analysis.slope_models import (
+    generalised_equations,
+    logistic_effect,
+    published_s4,
+    random_slope,
+)
+from turncurve.analysis.within_slope import Rows, within_slope
+from turncurve.stats.estimate import absent
 from turncurve.stats.slope import slopes_within
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -24,44 +31,6 @@ LONG_ENOUGH = 8
 """Graded turns from which a run's own slope is more than noise."""
 TOKENS = 100_000.0
 """Tokens that a slope on the axis of tokens is told for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlopeSettings:
-    """What slopes are made with.
-
-    Attributes:
-        level: Confidence level.
-        min_turns: Graded turns that a run needs for a slope of its own.
-    """
-
-    level: float = 0.95
-    min_turns: int = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slope:
-    """One slope of the failing share.
-
-    Attributes:
-        name: How it is called in JSON.
-        title: A few words for people.
-        estimate: Change of the share where the position grows by 1 `per`.
-        p: Two-sided, of no change; None with `no_p`.
-        no_p: Why there is none.
-        controls: What is held fixed.
-        per: Unit of the position: turn, 100k tokens, run.
-        weight: Who owns it, where that is known.
-    """
-
-    name: str
-    title: str
-    estimate: Estimate
-    p: float | None = None
-    no_p: str | None = None
-    controls: tuple[str, ...] = ()
-    per: str = "turn"
-    weight: Weight | None = None
 
 
 Make: TypeAlias = Callable[[GradedSteps, SlopeSettings], Slope]
@@ -130,6 +99,10 @@ MODELS: Mapping[str, Make] = {
     "within_cr2": within_cr2,
     "within_cr2_controlled": within_cr2_controlled,
     "mean_of_slopes": mean_of_slopes,
+    "random_slope": random_slope,
+    "gee": generalised_equations,
+    "glmm_ame": logistic_effect,
+    "published_s4": published_s4,
 }
 """Every slope by turn, in the order of the list; a further model is one more line."""
 
@@ -171,18 +144,4 @@ def own_slopes(steps: GradedSteps, min_turns: int) -> FloatArray:
     """Each run's least-squares slope; shape (n_runs,), NaN where it has too few graded turns."""
     return slopes_within(
         steps.run, steps.turn, steps.fail, n_units=steps.table.n_runs, min_values=min_turns
-    )
-
-
-def as_slope(name: str, title: str, found: WithinSlope, *, per: str = "turn") -> Slope:
-    """A slope within runs under a name."""
-    return Slope(
-        name=name,
-        title=title,
-        estimate=found.estimate,
-        p=found.p,
-        no_p=found.no_p,
-        controls=found.controls,
-        per=per,
-        weight=found.weight,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from turncurve.analysis.battery import Battery
 from turncurve.analysis.battery_rates import RunRates
-from turncurve.analysis.slopes import Slope
+from turncurve.analysis.slope import Slope
 from turncurve.report.battery_words import (
     RATE_WORDS,
     confound_facts,

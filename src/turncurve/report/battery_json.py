@@ -7,7 +7,7 @@ from typing import Any
 
 from turncurve.analysis.battery import Battery
 from turncurve.analysis.battery_rates import Rate
-from turncurve.analysis.slopes import Slope
+from turncurve.analysis.slope import Slope
 from turncurve.analysis.within_slope import WithinSlope
 from turncurve.report.battery_words import rate_sentence, sentence
 from turncurve.report.plain import plain

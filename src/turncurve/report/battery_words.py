@@ -10,7 +10,7 @@ from turncurve.analysis.battery_missing import MissingGradesTest
 from turncurve.analysis.battery_rates import Rate
 from turncurve.analysis.battery_signatures import Signature
 from turncurve.analysis.battery_verdict import NOTHING_HELD
-from turncurve.analysis.slopes import Slope
+from turncurve.analysis.slope import Slope
 from turncurve.report.estimate_words import shown
 from turncurve.report.figures import amount, counted, interval, signed
 from turncurve.report.layout import visible

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turncurve.analysis.slopes import Slope
+from turncurve.analysis.slope import Slope
 from turncurve.report.estimate_words import level_of
 from turncurve.report.figures import ABSENT, signed
 
