@@ -18,10 +18,13 @@ from turncurve.analysis.graded_steps import TRIED, GradedSteps, graded_steps
 from turncurve.analysis.mean_of_runs import mean_of_runs
 from turncurve.analysis.slope import Slope, SlopeSettings
 from turncurve.analysis.slope_groups import group_slopes, outcome_slopes
+from turncurve.analysis.slope_models import published_s4
 from turncurve.analysis.slope_phase import phase_slopes
 from turncurve.analysis.slopes import slopes, slopes_on_axes, within_cr2
 from turncurve.stats.cluster_ols import cluster_ols
 from turncurve.stats.estimate import Estimate
+from turncurve.stats.gee import gee
+from turncurve.stats.logistic_mixed import logistic_mixed
 
 DEFAULT = SlopeSettings()
 
@@ -233,3 +236,50 @@ def test_what_would_settle_it_grows_with_the_square_of_the_width() -> None:
     found = verdict_of(pair, span=30, margin=0.1)
     assert found.settle is not None
     assert found.settle.startswith("about 4.0 times as many runs")
+
+
+def test_models_that_compare_runs_have_the_terms_of_the_published_one() -> None:
+    """GEE and the logistic effect are those of turn, complexity and phase, built by hand."""
+    steps = steps_of(9, n_runs=15, n_turns=16, slope=0.02, runs_per_task=3)
+    design = np.column_stack([np.ones(240), steps.turn, steps.complexity, steps.explore])
+    found = {one.name: one for one in slopes(steps, DEFAULT)}
+    assert list(found)[3:] == ["random_slope", "gee", "glmm_ame", "published_s4"]
+    equations = gee(steps.fail, design, steps.cluster)
+    assert found["gee"].estimate.value == pytest.approx(equations.value[1], rel=1e-6)
+    assert found["gee"].p == pytest.approx(equations.p[1], rel=1e-4)
+    logistic = logistic_mixed(steps.fail, design, steps.run)
+    assert found["glmm_ame"].estimate.value == pytest.approx(logistic.effect[1], rel=1e-4)
+    assert found["glmm_ame"].estimate.df is None
+    assert found["published_s4"].estimate.n_clusters == 5
+    assert found["random_slope"].estimate.n_clusters == 15
+    assert found["random_slope"].estimate.df == 14
+    for name in ("random_slope", "gee", "glmm_ame", "published_s4"):
+        assert found[name].controls == ("complexity", "phase")
+        estimate = found[name].estimate
+        assert estimate.low is not None
+        assert estimate.high is not None
+        assert estimate.low < (estimate.value or 0) < estimate.high
+
+
+def test_a_separated_outcome_has_no_logistic_effect_and_says_why() -> None:
+    """Every turn from the fifth on fails, none before: the other models stand."""
+    rng = np.random.default_rng(10)
+    fail = (np.arange(10) >= 4).astype(float)
+    table = make_table({f"r{i}": {"error": fail, "x": rng.random(10)} for i in range(8)})
+    found = {one.name: one for one in slopes(graded_steps(table), DEFAULT)}
+    assert found["glmm_ame"].estimate.value is None
+    assert "separated" in (found["glmm_ame"].estimate.reason or "")
+    assert found["within_cr2"].estimate.value == pytest.approx(12 / 82.5)
+
+
+def test_a_complexity_that_is_not_known_counts_as_low_in_the_published_model() -> None:
+    """As in the study: the same fit as with 0 in its place."""
+    table = made_up_runs(np.random.default_rng(11), n_runs=10, n_turns=12)
+    for fill in (np.nan, 0.0):
+        complexity = table.columns["grade_complexity"].copy()
+        complexity[::7] = fill
+        steps = graded_steps(table.with_columns({"grade_complexity": complexity}, {}))
+        value = published_s4(steps, DEFAULT).estimate.value
+        assert value is not None
+        assert np.isnan(fill) or value == pytest.approx(unknown, rel=1e-9)
+        unknown = value

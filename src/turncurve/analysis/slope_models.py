@@ -42,10 +42,10 @@ class _Fitted:
 
 
 def random_slope(steps: GradedSteps, settings: SlopeSettings) -> Slope:
-    """Runs with a level and a slope of their own, independent where a run starts."""
+    """Runs with a level and a slope of their own, independent at the first graded turn of all."""
 
     def fit(x: FloatArray) -> _Fitted:
-        found = mixed_model(steps.fail, x, steps.run, steps.turn - 1)
+        found = mixed_model(steps.fail, x, steps.run, steps.turn - steps.turn.min())
         return _Fitted(
             value=float(found.value[1]),
             std_error=float(found.std_error[1]),
@@ -54,7 +54,7 @@ def random_slope(steps: GradedSteps, settings: SlopeSettings) -> Slope:
             warnings=(AT_BOUND,) if found.at_bound else (),
         )
 
-    method = "mixed model by REML: level and slope of each run, independent at its start; t"
+    method = "mixed model by REML: level and slope of each run, independent at the first turn; t"
     return _slope("random_slope", "random level and slope", steps, settings, (fit, method))
 
 
