@@ -22,7 +22,7 @@ def rates(succeeded: ArrayLike, n: ArrayLike) -> FloatArray:
     s, m = np.asarray(succeeded, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if s.shape != m.shape or ((s < 0) | (s > m)).any():
         raise ValueError("wanted as many counts of successes as of trials, from 0 to the trials")
-    return np.divide(s, m, out=np.full(s.shape, np.nan), where=m > 0)
+    return np.asarray(np.divide(s, m, out=np.full(s.shape, np.nan), where=m > 0))
 
 
 def task_products(succeeded: ArrayLike, n: ArrayLike, task: ArrayLike) -> FloatArray:

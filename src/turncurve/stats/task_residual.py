@@ -144,7 +144,7 @@ def _added_up(pairs: FloatArray, which: NDArray[np.intp]) -> FloatArray:
 
 def _log_ratio(sums: FloatArray) -> FloatArray:
     """Log of the first over the second; NaN where one of them is 0."""
-    known = (sums > 0).all(axis=-1)
+    known = np.asarray((sums > 0).all(axis=-1))
     safe = np.where(known[..., None], sums, 1.0)
     return np.where(known, np.log(safe[..., 0] / safe[..., 1]), np.nan)
 
