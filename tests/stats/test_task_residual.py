@@ -164,11 +164,12 @@ def test_shared_trials_narrow_the_residual() -> None:
     assert gap == pytest.approx(2 * 0.008 / one.predicted.sum() / one.observed.sum())
 
 
-def test_posterior_limits_are_quantiles() -> None:
-    """The value is the trials' own, the limits the posterior's."""
+def test_posterior_limits_are_quantiles_and_hold_the_value() -> None:
+    """5 and 95 of 0 to 100 at 90 %; a value outside, as 20 of 20 has, widens them to itself."""
     drawn = np.arange(101.0)
-    found = of_draws(3.0, drawn, level=0.9)
-    assert (found.value, found.low, found.high) == pytest.approx((3.0, 5.0, 95.0))
+    inside, outside = of_draws(50.0, drawn, level=0.9), of_draws(100.0, drawn, level=0.9)
+    assert (inside.value, inside.low, inside.high) == pytest.approx((50.0, 5.0, 95.0))
+    assert (outside.low, outside.high) == pytest.approx((5.0, 100.0))
 
 
 def test_tasks_that_differ_do_not_hide_or_make_up_a_residual() -> None:

@@ -198,22 +198,25 @@ def within_unit(one: ClusterInterval) -> ClusterInterval:
     return replace(one, low=max(one.low, 0.0), high=min(one.high, 1.0))
 
 
-def of_draws(value: float | None, draws: FloatArray, *, level: float = 0.95) -> ClusterInterval:
+def of_draws(value: float, draws: FloatArray, *, level: float = 0.95) -> ClusterInterval:
     """A value with the quantiles of its posterior as limits.
 
     Args:
-        value: What the trials say by themselves; it may lie outside the limits where all trials
-            agree, as the posterior never rests at 0 or 1.
+        value: What the trials say by themselves. Where all trials agree the posterior may lie to
+            one side of it, as it never rests at 0 or 1; the limits are then widened to it.
         draws: Of the posterior; shape (n_draws,), no NaN.
         level: Credible level.
+
+    References:
+        Brown, Cai & DasGupta (2001), Statistical Science 16:101-133, section 4.1.2.
     """
     tail = (1 - level) / 2
     low, high = (float(each) for each in np.quantile(draws, [tail, 1 - tail]))
     return ClusterInterval(
         value=value,
         std_error=float(draws.std(ddof=1)),
-        low=low,
-        high=high,
+        low=min(low, value),
+        high=max(high, value),
         method=f"Jeffreys posterior, {len(draws):,} draws",
         n_clusters=1,
     )
@@ -227,6 +230,7 @@ def _normal(value: float, std_error: float, n: int, level: float) -> ClusterInte
         low=value - half,
         high=value + half,
         method=f"trials of these {n:,} tasks, normal",
+        df=math.inf,
         n_clusters=n,
     )
 
