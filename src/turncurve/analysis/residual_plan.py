@@ -42,6 +42,10 @@ class StudyPlan:
         protocols: How checkpoints are made, the first of them the primary one; empty to take those
             of the trials.
         margin: Residual that would not matter.
+        frozen_at: When the study was frozen, UTC; None where it was not.
+        stage_trials: Trials of each stage; None where not declared.
+        whole_trials: End-to-end runs of each task; None where not declared.
+        exclude: The only reasons for which a trial does not count; None where not declared.
     """
 
     digest: str | None = None
@@ -49,6 +53,10 @@ class StudyPlan:
     tasks: Mapping[str, TaskPlan] = field(default_factory=dict)
     protocols: tuple[str, ...] = ()
     margin: float | None = None
+    frozen_at: str | None = None
+    stage_trials: int | None = None
+    whole_trials: int | None = None
+    exclude: tuple[str, ...] | None = None
 
 
 NO_PLAN = StudyPlan()

@@ -44,6 +44,10 @@ COMMANDS = {
     "compare": Command(
         "turncurve.cli.compare:compare", "What changed between two conditions, and at which turns."
     ),
+    "residual": Command(
+        "turncurve.cli.residual:residual",
+        "Whether whole tasks do worse than their stages predict.",
+    ),
     "reliability": Command(
         "turncurve.cli.reliability:reliability",
         "How often all of k trials succeed: pass^k and pass@k.",
