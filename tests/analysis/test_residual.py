@@ -376,6 +376,18 @@ def test_stages_on_the_way_follow_the_longest_way() -> None:
     assert second.observed_reach == pytest.approx(found.observed.value)
 
 
+def test_runs_that_say_nothing_of_stages_are_told() -> None:
+    """Ten runs without a word are in no row of the stages, and a sentence says so."""
+    rng = np.random.default_rng(0)
+    trials = made_up((0.9, 0.5), (0.9, 0.5), task="t", n=30, m=20, rng=rng)
+    trials += [trial("t", None, 0) for _ in range(10)]
+    found = residual(trials).primary
+    assert (found.departures.n_looked, found.departures.n_silent) == (20, 10)
+    assert found.stages[0].n_arrived == 20
+    assert any(warning.startswith("10 of 30") for warning in found.warnings)
+    assert found.observed.value < 20 / 30
+
+
 def test_interventions_are_paired_by_task() -> None:
     """Resetting helps by .25 in each of eight tasks; what it changed is listed."""
     trials = []

@@ -66,9 +66,11 @@ def test_the_same_in_each_form(tmp_path: Path) -> None:
 
 
 def test_no_stage_accepted_is_not_unknown(tmp_path: Path) -> None:
-    """An empty list was looked at; a missing one was not."""
+    """An empty list, and `none` in a cell, was looked at; a missing one, and an empty cell, not."""
     text = '{"task": "t", "success": false, "accepted": []}\n{"task": "t", "success": false}\n'
     assert [each.accepted for each in read(tmp_path / "a.jsonl", text)] == [(), None]
+    cells = "task,success,accepted\nt,0,none\nt,0,\n"
+    assert [each.accepted for each in read(tmp_path / "a.csv", cells)] == [(), None]
 
 
 @pytest.mark.parametrize(

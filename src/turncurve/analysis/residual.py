@@ -14,6 +14,7 @@ from turncurve.analysis.residual_conditions import (
     refuse_differences,
 )
 from turncurve.analysis.residual_counts import Sorted, TaskTrials, sort_trials, tasks_of
+from turncurve.analysis.residual_declared import departures_from
 from turncurve.analysis.residual_interventions import Contrast, contrasts
 from turncurve.analysis.residual_overall import Over, Sides
 from turncurve.analysis.residual_plan import NO_PLAN, SIGN, ResidualSettings, StudyPlan
@@ -90,6 +91,8 @@ class Residual:
         conditions: Whether both sides were of one agent.
         study: Digest of the study file; None without one.
         study_name: Its name and version.
+        study_frozen: When it was frozen, UTC; None where it was not.
+        departed: Where the trials are not as the study declares.
         n_trials: Trials read.
         excluded: Reason to number of trials left out whatever the protocol.
         settings: How it was estimated.
@@ -103,6 +106,8 @@ class Residual:
     conditions: Conditions
     study: str | None
     study_name: str | None
+    study_frozen: str | None
+    departed: tuple[str, ...]
     n_trials: int
     excluded: Mapping[str, int]
     settings: ResidualSettings
@@ -160,6 +165,8 @@ def residual(
         conditions=conditions,
         study=plan.digest,
         study_name=plan.name,
+        study_frozen=plan.frozen_at,
+        departed=tuple(departures_from(plan, found)),
         n_trials=len(given),
         excluded=found.excluded,
         settings=settings,
@@ -242,6 +249,12 @@ def _warnings(
 ) -> Iterable[str]:
     if why is not None:
         yield why
+    if departures.n_looked and departures.n_silent:
+        yield (
+            f"{departures.n_silent:,} of {departures.n_looked + departures.n_silent:,} end-to-end "
+            "runs do not say which stages they passed and are in no row of the stages; if they "
+            "passed none, say none (in JSON an empty list)"
+        )
     if departures.n_without_all:
         yield (
             f"{departures.n_without_all:,} of {departures.n_looked:,} end-to-end runs succeeded "

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from turncurve.analysis.residual_plan import StudyPlan, TaskPlan
 from turncurve.readers.stage_trials import StageTrial
 
+EXCLUDED = "excluded: "
 NOT_KNOWN = "outcome not known"
 REPEATED = "trial given twice"
 NOT_IN_STUDY = "task or stage that the study does not have"
@@ -101,7 +102,7 @@ def sort_trials(trials: Iterable[StageTrial], plan: StudyPlan) -> Sorted:
 
 def _why_not(trial: StageTrial, plan: StudyPlan, seen: set[tuple[object, ...]]) -> str | None:
     if trial.excluded is not None:
-        return f"excluded: {trial.excluded}"
+        return f"{EXCLUDED}{trial.excluded}"
     if plan.tasks and not _is_planned(trial, plan.tasks.get(trial.task)):
         return NOT_IN_STUDY
     if trial.success is None:

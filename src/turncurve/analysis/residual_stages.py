@@ -72,12 +72,14 @@ class Departures:
 
     Attributes:
         n_looked: Runs that say which stages they passed.
+        n_silent: Runs that do not; among the stages they count for nothing.
         n_without_all: Of these, successes that did not pass every stage: a stage was skipped, or a
             failure of it was made good.
         n_in_spite: Failures that passed every stage: the stages are not the whole task.
     """
 
     n_looked: int
+    n_silent: int
     n_without_all: int
     n_in_spite: int
 
@@ -195,13 +197,14 @@ def use_of(trials: Sequence[StageTrial]) -> Use:
 
 def departures_of(tasks: Sequence[TaskTrials]) -> Departures:
     """How many end-to-end runs succeeded or failed against what their stages say."""
-    looked = without = spite = 0
+    looked = silent = without = spite = 0
     for task in tasks:
         for run in task.whole:
             if run.accepted is None:
+                silent += 1
                 continue
             every = set(task.plan.stages) <= set(run.accepted)
             looked += 1
             without += bool(run.success) and not every
             spite += not run.success and every
-    return Departures(n_looked=looked, n_without_all=without, n_in_spite=spite)
+    return Departures(n_looked=looked, n_silent=silent, n_without_all=without, n_in_spite=spite)

@@ -17,7 +17,7 @@ class DefaultGroup(click.Group):
     """
 
     def __init__(self, *args: Any, default: str, **more: Any) -> None:
-        super().__init__(*args, no_args_is_help=True, **more)
+        super().__init__(*args, **more)
         self.default = default
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

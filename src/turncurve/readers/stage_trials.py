@@ -19,6 +19,9 @@ CONDITIONS = ("model", "prompt", "tools", "memory", "limits")
 WHOLE = ("end_to_end", "end-to-end")
 """What may stand for the stage of an end-to-end trial, besides nothing."""
 HISTORIES = ("clean", "retained", "compressed", "reset")
+NONE = "none"
+"""What stands in a cell for a run that was looked at and passed no stage; an empty cell says that
+nobody looked."""
 SUCCESS, FAILURE = "success", "failure"
 """States that a transition may end in."""
 AMOUNTS = ("turns", "tokens", "cost_usd", "seconds")
@@ -88,9 +91,9 @@ def read_stage_trials(path: Path, on_problem: OnProblem) -> Iterator[StageTrial]
     Columns are `task`, `stage` (empty or `end_to_end` for an end-to-end run) and `success` (true,
     false, 1, 0; empty where not known), or `next` for a trial that may go back. All else may be
     left out: `trial`, `episode`, `family`, `protocol`, `history` (clean, retained, compressed,
-    reset), `intervention`, `accepted` (a list, or names joined by `;`), `excluded` (a reason),
-    `conditions` (an object of model, prompt, tools, memory, limits) or a column for each of these,
-    `study`, and `turns`, `tokens`, `cost_usd`, `seconds`.
+    reset), `intervention`, `accepted` (a list, or names joined by `;`, or `none`), `excluded` (a
+    reason), `conditions` (an object of model, prompt, tools, memory, limits) or a column for each
+    of these, `study`, and `turns`, `tokens`, `cost_usd`, `seconds`.
 
     Args:
         path: The file.
@@ -184,6 +187,9 @@ def _accepted(row: Mapping[str, Any]) -> tuple[str, ...] | None:
         return None
     if isinstance(value, str):
         names = [part.strip() for part in value.split(";") if part.strip()]
+        if not names:
+            return None
+        names = [] if names == [NONE] else names
     elif isinstance(value, list) and all(isinstance(one, str) for one in value):
         names = list(value)
     else:

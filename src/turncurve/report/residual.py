@@ -189,20 +189,19 @@ def _graphs(one: ProtocolResidual) -> Iterator[Table]:
 def _protocols(result: Residual) -> Table:
     return Table(
         title="By protocol",
-        header=("checkpoints", "tasks", "predicted", "observed", "residual", "limits", "verdict"),
+        header=("checkpoints", "tasks", "predicted", "residual", "limits", "verdict"),
         rows=tuple(
             (
                 visible(one.protocol, NAME + 4),
                 f"{len(one.tasks)}",
                 value_of(one.predicted),
-                value_of(one.observed),
                 signed(one.residual.value),
-                limits_of(one.residual),
+                interval(one.residual.low, one.residual.high, digits=2),
                 one.verdict.verdict,
             )
             for one in result.protocols
         ),
-        align="<>>>>><",
+        align="<>>>><",
         notes=("Each at its own level; the first is the primary one.",),
     )
 

@@ -66,8 +66,8 @@ def verdict_facts(judgement: Judgement) -> Iterator[tuple[str, str]]:
         level = 100 * (1 - 2 * same.alpha)
         yield (
             "equivalence",
-            f"{level:g} % limits {interval(same.low, same.high)} lie "
-            f"{'within' if same.shown else 'not within'} the margin of {same.margin:g}.",
+            f"{level:g} % limits {interval(same.low, same.high)} "
+            f"{'lie' if same.shown else 'do not lie'} within the margin of {same.margin:g}.",
         )
     if judgement.settle is not None:
         words = judgement.settle.words
@@ -80,7 +80,10 @@ def basis_facts(result: Residual) -> Iterator[tuple[str, str]]:
     yield "sign", f"{result.sign}."
     yield "checkpoints", f"{one.protocol}."
     if result.study is not None:
-        yield "study", f"{result.study_name}, digest {result.study}."
+        since = f"frozen {result.study_frozen}" if result.study_frozen else (
+            "not frozen: nothing shows that it was declared before the first trial"
+        )  # fmt: skip
+        yield "study", f"{result.study_name}, digest {result.study}, {since}."
     else:
         yield "study", "none named: nothing shows that this was declared before the first trial."
     yield "limits", f"{100 * result.settings.level:g} %, of {_OVER[one.over]}."
@@ -125,6 +128,8 @@ def warning_lines(result: Residual) -> Iterator[str]:
     """What to know before believing it."""
     for warning in result.primary.warnings:
         yield f"{warning[:1].upper()}{warning[1:]}."
+    for departed in result.departed:
+        yield f"Not as declared: {departed}."
     if len(result.protocols) > 1 and result.study is None:
         yield (
             "No study says which protocol is the primary one; it is the one that was asked for, or "
