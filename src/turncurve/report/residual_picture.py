@@ -73,7 +73,7 @@ def _waterfall(stages: Sequence[StageRow]) -> Iterator[str]:
                            size=11)  # fmt: skip
             before[kind] = reach
         yield svg_text(x + 36, base + 20, row.stage[:13], anchor="middle")
-        said = f"{row.n_passed}/{row.n_arrived} on the way"
+        said = f"{row.n_passed}/{row.n_arrived} pass"
         yield svg_text(x + 36, base + 38, said, anchor="middle", size=11, soft=True)
     yield "</svg>"
 
