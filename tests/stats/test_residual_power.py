@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from turncurve.stats.residual_power import (
     ResidualDesign,
@@ -89,6 +90,18 @@ def test_tasks_that_differ_need_more_tasks() -> None:
     endless = tasks_needed(design, Rule(), n_trials=100_000, task_sd=0.2)
     assert alike < differing
     assert alike < endless < differing
+
+
+def test_tasks_are_counted_by_a_t_test() -> None:
+    """One task fewer has a power below 80 % by the noncentral t, and this number has it."""
+    design = ResidualDesign(rates=FOUR, observed=0.2)
+    n = tasks_needed(design, Rule(), n_trials=10, task_sd=0.1)
+    each = np.hypot(residual_error(design, [10] * 5), 0.1)
+    power = [
+        stats.nct.sf(stats.t.ppf(0.975, k - 1), k - 1, design.residual / each * np.sqrt(k))
+        for k in (n - 1, n)
+    ]
+    assert power[0] < 0.8 <= power[1]
 
 
 def test_visible_is_the_inverse() -> None:
