@@ -440,6 +440,32 @@ def test_no_control_for_an_intervention() -> None:
     assert "with and without" in one.difference.reason
 
 
+def test_what_is_not_as_declared_is_told() -> None:
+    """Another reason, a protocol not tried, one not declared, fewer trials on either side."""
+    plan = StudyPlan(
+        tasks={"t": TaskPlan(stages=("s1",)), "u": TaskPlan(stages=("s1",))},
+        protocols=("reference, clean", "own_prefix, reset"),
+        stage_trials=10,
+        whole_trials=10,
+        exclude=("crash",),
+    )
+    trials = counted([(9, 10)], (4, 10), protocol="reference", history="clean")
+    trials += counted([(4, 5)], (2, 5), task="u", protocol="reference", history="clean")
+    trials.append(trial("t", "s1", 1, protocol="mine"))
+    trials.append(trial("t", None, None, excluded="crash"))
+    trials.append(trial("t", None, 0, excluded="it looked wrong"))
+    told = residual(trials, plan=plan).departed
+    assert told == (
+        "excluded: it looked wrong (1), a reason that the study does not declare",
+        "no stage trial is of the declared protocol own_prefix, reset",
+        "the study does not declare the protocol mine",
+        "fewer end-to-end runs than the 10 declared, in 1 of 2 tasks, first u",
+        "fewer stage trials under reference, clean than the 10 declared, in 1 of the stages, "
+        "first u, s1",
+        "fewer stage trials under mine than the 10 declared, in 2 of the stages, first t, s1",
+    )
+
+
 def test_the_same_seed_gives_the_same_numbers() -> None:
     """Random draws follow the seed."""
     trials = study(12, 0.9, 3)

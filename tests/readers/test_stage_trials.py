@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from turncurve.errors import ReadError
+from turncurve.experiments.trial_file import Trial
 from turncurve.readers.base import raise_problem
 from turncurve.readers.stage_trials import StageTrial, read_stage_trials
 
@@ -89,6 +91,8 @@ def test_no_stage_accepted_is_not_unknown(tmp_path: Path) -> None:
         ({"task": "t", "success": 1, "accepted": 3}, "accepted: wanted a list"),
         ({"task": "t", "success": 1, "conditions": "m"}, "conditions: wanted an object"),
         ({"task": "t", "success": 1, "conditions": {"temperature": 1}}, "got 'temperature'"),
+        ({"task": "t", "success": 1, "kind": "stage"}, "kind 'stage' and stage None do not agree"),
+        ({"task": "t", "success": 1, "stage": "a", "kind": "end_to_end"}, "do not agree"),
         ({"task": "t", "success": 1, "tokens": -1}, "tokens: wanted a number from 0"),
     ],
 )
@@ -102,3 +106,27 @@ def test_a_bad_record_is_named_and_costs_no_other(
     assert [each.record for each in found] == [2]
     assert (problems[0].record, str(problems[0].path)) == (1, str(path))
     assert why in problems[0].reason
+
+
+def test_trials_as_a_study_keeps_them(tmp_path: Path) -> None:
+    """What `residual run` writes is read whole; it leaves out an empty list of what was reached."""
+    common = {"conditions": {"model": "1"}, "study": "d", "version": 1, "seed": 1}
+    made = [
+        Trial(task="t", kind="end_to_end", trial=1, success=False, ended="gave_up", **common),
+        Trial(
+            task="t", kind="end_to_end", trial=2, success=True, reached=["a", "b"],
+            ended="accepted", intervention="reset", **common,
+        ),
+        Trial(
+            task="t", kind="stage", stage="a", trial=1, success=True, reached=["a"], turns=3,
+            ended="accepted", protocol="own_prefix", history="retained", **common,
+        ),
+        Trial(task="t", kind="stage", stage="b", trial=1, success=None, excluded="no", **common),
+    ]  # fmt: skip
+    text = b"".join(msgspec.json.encode(one) + b"\n" for one in made).decode()
+    none, both, stage, out = read(tmp_path / "trials.jsonl", text)
+    assert (none.stage, none.accepted, none.trial) == (None, (), "1")
+    assert (both.accepted, both.intervention) == (("a", "b"), "reset")
+    assert (stage.stage, stage.accepted, stage.protocol) == ("a", None, "own_prefix")
+    assert (stage.history, stage.amounts, stage.study) == ("retained", {"turns": 3}, "d")
+    assert (out.success, out.excluded) == (None, "no")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from turncurve.errors import NotComparableError
-from turncurve.readers.stage_trials import CONDITIONS, StageTrial
+from turncurve.readers.stage_trials import AGENT, CONDITIONS, StageTrial
 
 SHOWN = 60
 """Characters of a value in a message."""
@@ -20,7 +20,7 @@ class PartDifference:
     """A part of the configuration that is not the same everywhere.
 
     Attributes:
-        part: Which one: model, prompt, tools, memory, limits, or study.
+        part: Which one: model, prompt, tools, memory, limits, agent, or study.
         stages: Each value among the stage trials, to their number.
         whole: Each value among the end-to-end trials, to their number.
         where: Each value, to the first record that has it.
@@ -37,7 +37,7 @@ class Conditions:
     """What is known of the agent's configuration on both sides.
 
     Attributes:
-        digest: SHA-256 of the five parts; None where one is unknown or not the same everywhere.
+        digest: SHA-256 of all parts; None where one is unknown or not the same everywhere.
         same: Parts that are the same in all trials.
         different: Parts that are not.
         unknown: Parts that some trials do not name, to the number of these trials: whether they
@@ -61,7 +61,7 @@ def conditions_of(
         study: Digest of the study file, where there is one; a trial that names another one differs.
     """
     same, different, unknown = dict[str, str](), list[PartDifference](), dict[str, int]()
-    for part in (*CONDITIONS, "study"):
+    for part in (*CONDITIONS, AGENT, "study"):
         values = [(_value(trial, part), trial) for trial in (*stages, *whole)]
         known = dict.fromkeys(value for value, _ in values if value is not None)
         if part == "study" and known and study is not None:
@@ -71,9 +71,9 @@ def conditions_of(
         elif known and part != "study":
             same[part] = next(iter(known))
         n_unknown = sum(value is None for value, _ in values)
-        if n_unknown and part != "study":
+        if n_unknown and part != "study" and (known or part != AGENT):
             unknown[part] = n_unknown
-    complete = len(same) == len(CONDITIONS) and not unknown
+    complete = set(CONDITIONS) <= set(same) and not unknown and not different
     return Conditions(
         digest=configuration_digest(same) if complete else None,
         same=same,
@@ -110,7 +110,7 @@ def changed_parts(a: Sequence[StageTrial], b: Sequence[StageTrial]) -> tuple[str
     """Parts of the configuration in which two sets of trials differ."""
     return tuple(
         part
-        for part in CONDITIONS
+        for part in (*CONDITIONS, AGENT)
         if {t.conditions.get(part) for t in a} != {t.conditions.get(part) for t in b}
     )
 

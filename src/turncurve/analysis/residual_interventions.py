@@ -36,6 +36,7 @@ class Contrast:
         difference: With less without; above 0, it helps.
         n_paired: Trials of one task and number (or seed) on both sides.
         changed: Parts of the configuration that differ between the two.
+        recorded: Whether the trials say of their configuration at all.
         unexpected: Those of them that were to stay the same.
         use: What trials with it took.
         control_use: What trials without took.
@@ -50,6 +51,7 @@ class Contrast:
     difference: Estimate
     n_paired: int
     changed: tuple[str, ...]
+    recorded: bool
     unexpected: tuple[str, ...]
     use: Use
     control_use: Use
@@ -97,6 +99,7 @@ def _contrast(
         difference=_difference(name, sides, families, len(kept_a) + len(kept_b), settings),
         n_paired=n_paired,
         changed=changed,
+        recorded=any(trial.conditions for trial in (*kept_a, *kept_b)),
         unexpected=tuple(part for part in changed if part not in EXPECTED),
         use=use_of(kept_a),
         control_use=use_of(kept_b),

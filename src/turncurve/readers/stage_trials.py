@@ -16,6 +16,9 @@ T = TypeVar("T")
 
 CONDITIONS = ("model", "prompt", "tools", "memory", "limits")
 """What must be the same in stage trials and end-to-end trials, in this order."""
+AGENT = "agent"
+"""How the agent is run: a part that trials of `turncurve residual run` name too."""
+KINDS = ("stage", "end_to_end")
 WHOLE = ("end_to_end", "end-to-end")
 """What may stand for the stage of an end-to-end trial, besides nothing."""
 HISTORIES = ("clean", "retained", "compressed", "reset")
@@ -29,7 +32,7 @@ AMOUNTS = ("turns", "tokens", "cost_usd", "seconds")
 _TEXTS = frozenset(
     (
         *("task", "stage", "next", "trial", "episode", "family", "protocol", "history"),
-        *("intervention", "accepted", "excluded", "study", *CONDITIONS),
+        *("intervention", "accepted", "excluded", "study", "kind", *CONDITIONS, AGENT),
     )
 )
 _COLUMNS = Columns(known=_TEXTS | {"success", "conditions", *AMOUNTS}, text=_TEXTS)
@@ -93,7 +96,8 @@ def read_stage_trials(path: Path, on_problem: OnProblem) -> Iterator[StageTrial]
     left out: `trial`, `episode`, `family`, `protocol`, `history` (clean, retained, compressed,
     reset), `intervention`, `accepted` (a list, or names joined by `;`, or `none`), `excluded` (a
     reason), `conditions` (an object of model, prompt, tools, memory, limits) or a column for each
-    of these, `study`, and `turns`, `tokens`, `cost_usd`, `seconds`.
+    of these, `study`, and `turns`, `tokens`, `cost_usd`, `seconds`. Records of `turncurve residual
+    run` are read as they are: they say `kind`, and `reached` for what a run passed.
 
     Args:
         path: The file.
@@ -113,6 +117,9 @@ def _trial(path: Path, where: int, row: Mapping[str, Any]) -> StageTrial:
     if task is None:
         raise _Wrong(f"wanted a task, got {row.get('task')!r:.60}")
     stage = None if stage in WHOLE else stage
+    kind = _name(row, "kind")
+    if kind is not None and kind != KINDS[stage is None]:
+        raise _Wrong(f"kind {kind!r:.60} and stage {stage!r:.60} do not agree; give one")
     success, onward = _success(row), _name(row, "next")
     if onward is not None:
         if stage is None:
@@ -133,7 +140,7 @@ def _trial(path: Path, where: int, row: Mapping[str, Any]) -> StageTrial:
         protocol=_of_stage(row, "protocol", stage),
         history=_history(row, stage),
         intervention=_of_whole("intervention", stage, _name(row, "intervention")),
-        accepted=_of_whole("accepted", stage, _accepted(row)),
+        accepted=_of_whole("accepted", stage, _accepted(row, stage)),
         excluded=_name(row, "excluded"),
         conditions=_conditions(row),
         study=_name(row, "study"),
@@ -181,8 +188,10 @@ def _of_whole(key: str, stage: str | None, value: T | None) -> T | None:
     return value
 
 
-def _accepted(row: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _accepted(row: Mapping[str, Any], stage: str | None) -> tuple[str, ...] | None:
     value = row.get("accepted")
+    if value is None and stage is None and "ended" in row:
+        value = row.get("reached", [])  # As trials of a study are kept: an empty list is left out.
     if value is None:
         return None
     if isinstance(value, str):
@@ -201,10 +210,11 @@ def _conditions(row: Mapping[str, Any]) -> dict[str, str]:
     given = row.get("conditions")
     if given is not None and not isinstance(given, dict):
         raise _Wrong(f"conditions: wanted an object, got {given!r:.60}")
-    named = {**{key: row.get(key) for key in CONDITIONS}, **(given or {})}
+    known = (*CONDITIONS, AGENT)
+    named = {**{key: row.get(key) for key in known}, **(given or {})}
     for key in named:
-        if key not in CONDITIONS:
-            raise _Wrong(f"conditions: wanted some of {', '.join(CONDITIONS)}, got {key!r:.60}")
+        if key not in known:
+            raise _Wrong(f"conditions: wanted some of {', '.join(known)}, got {key!r:.60}")
     return {
         key: value if isinstance(value, str) else as_json(value)
         for key, value in named.items()

@@ -210,7 +210,7 @@ def _interventions(result: Residual) -> Table:
     named = [(one.intervention, one.difference) for one in result.interventions]
     return Table(
         title="Interventions: end-to-end success, paired by task",
-        header=("with", "against", "with it", "without", "difference", "limits", "changed"),
+        header=("with", "against", "with it", "without", "difference", "limits", "changed too"),
         rows=tuple(_contrast(one) for one in result.interventions),
         align="<<>>>><",
         notes=(*reasons_of(named), *_unexpected(result.interventions)),
@@ -225,7 +225,7 @@ def _contrast(one: Contrast) -> tuple[str, ...]:
         f"{one.control_succeeded}/{one.control_n}",
         signed(one.difference.value),
         limits_of(one.difference),
-        ", ".join(one.changed) or "not recorded",
+        ", ".join(one.changed) or ("nothing" if one.recorded else "not recorded"),
     )
 
 
