@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from turncurve.analysis.horizon import horizons
     from turncurve.analysis.judgements import read_judgements
     from turncurve.analysis.reliability import reliability
+    from turncurve.analysis.residual import residual
+    from turncurve.analysis.residual_plan import ResidualSettings
     from turncurve.analysis.settings import Settings
     from turncurve.analysis.step_power import StepPowerSettings, step_power
     from turncurve.analysis.validate_grader import ValidationSettings, validate_grader
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         Usage,
     )
     from turncurve.readers import READERS, Reader
+    from turncurve.readers.stage_trials import read_stage_trials
     from turncurve.report.document import Report, build_report
     from turncurve.report.json import to_json
     from turncurve.report.text import to_text
@@ -63,6 +66,7 @@ _HOMES = {
     "Reader": "turncurve.readers",
     "Recipe": "turncurve.stats.simulate",
     "Report": "turncurve.report.document",
+    "ResidualSettings": "turncurve.analysis.residual_plan",
     "Run": "turncurve.model",
     "SIGNALS": "turncurve.signals",
     "Settings": "turncurve.analysis.settings",
@@ -92,8 +96,10 @@ _HOMES = {
     "made_up_suite": "turncurve.ingest.made_up",
     "read": "turncurve.ingest",
     "read_judgements": "turncurve.analysis.judgements",
+    "read_stage_trials": "turncurve.readers.stage_trials",
     "read_table": "turncurve.ingest",
     "reliability": "turncurve.analysis.reliability",
+    "residual": "turncurve.analysis.residual",
     "step_power": "turncurve.analysis.step_power",
     "stored_signals": "turncurve.ingest",
     "to_json": "turncurve.report.json",
@@ -119,6 +125,7 @@ __all__ = [
     "Reader",
     "Recipe",
     "Report",
+    "ResidualSettings",
     "Run",
     "Settings",
     "Signal",
@@ -147,8 +154,10 @@ __all__ = [
     "made_up_suite",
     "read",
     "read_judgements",
+    "read_stage_trials",
     "read_table",
     "reliability",
+    "residual",
     "step_power",
     "stored_signals",
     "to_json",

@@ -48,6 +48,10 @@ COMMANDS = {
         "turncurve.cli.battery:battery",
         "What graded steps say of degradation, and which confounds it survives.",
     ),
+    "residual": Command(
+        "turncurve.cli.residual:residual",
+        "Whether whole tasks do worse than their stages predict.",
+    ),
     "reliability": Command(
         "turncurve.cli.reliability:reliability",
         "How often all of k trials succeed: pass^k and pass@k.",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from turncurve.cli.numbers import CHANCE, all_finite
 from turncurve.cli.options import (
     Reading,
     WholeNumber,
@@ -15,22 +16,7 @@ from turncurve.cli.options import (
     rising,
 )
 from turncurve.cli.output_options import Outputs, result_options
-
-
-def all_finite(
-    ctx: click.Context, param: click.Parameter, values: tuple[float, ...]
-) -> tuple[float, ...]:
-    """The numbers as they are.
-
-    Raises:
-        click.BadParameter: One is NaN or infinite.
-    """
-    for value in values:
-        finite(ctx, param, value)
-    return values
-
-
-_CHANCE = click.FloatRange(0, 1, min_open=True, max_open=True)
+from turncurve.cli.power_residual import residual
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -93,13 +79,13 @@ def power() -> None:
 )
 @click.option(
     "--power",
-    type=_CHANCE,
+    type=CHANCE,
     default=0.8,
     show_default=True,
     help="Chance with which the step is to be seen.",
 )
 @click.option(
-    "--alpha", type=_CHANCE, default=0.05, show_default=True, help="Chance of a false alarm."
+    "--alpha", type=CHANCE, default=0.05, show_default=True, help="Chance of a false alarm."
 )
 @click.option(
     "--signal",
@@ -155,3 +141,6 @@ def steps(
     write_result(targets, TITLE, document, blocks, quiet=reading.quiet)
     if reading.strict and n_problems:
         click.get_current_context().exit(2)
+
+
+power.add_command(residual)

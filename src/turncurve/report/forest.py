@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from turncurve.report.svg_parts import drawing, text_at
+from turncurve.report.svg_parts import svg_start, svg_text
 
 _LEFT, _WIDE, _RIGHT = 300, 380, 150
 _ROW, _TOP, _FOOT = 28, 14, 46
@@ -55,17 +55,17 @@ def _forest(rows: Sequence[ForestRow], label: str, axis: str) -> Iterator[str]:
     def at(value: float) -> float:
         return _LEFT + (value - low) / (high - low) * _WIDE
 
-    yield drawing(_LEFT + _WIDE + _RIGHT, bottom + _FOOT, label)
+    yield svg_start(_LEFT + _WIDE + _RIGHT, bottom + _FOOT, label)
     for tick in _ticks(low, high):
         x = f"{at(tick):.1f}"
         yield f'<path class="axis" d="M{x} {_TOP}V{bottom}"/>'
-        yield text_at(at(tick), bottom + 17, f"{tick:g}", anchor="middle", size=11, soft=True)
+        yield svg_text(at(tick), bottom + 17, f"{tick:g}", anchor="middle", size=11, soft=True)
     yield f'<path class="zero" stroke-width="2" d="M{at(0.0):.1f} {_TOP}V{bottom}"/>'
-    yield text_at(_LEFT + _WIDE / 2, bottom + 36, axis, anchor="middle", size=12, soft=True)
+    yield svg_text(_LEFT + _WIDE / 2, bottom + 36, axis, anchor="middle", size=12, soft=True)
     for i, row in enumerate(rows):
         y = _TOP + (i + 0.5) * _ROW
-        yield text_at(_LEFT - 14, y + 4, row.label, anchor="end")
-        yield text_at(_LEFT + _WIDE + 12, y + 4, row.said, size=12, soft=True)
+        yield svg_text(_LEFT - 14, y + 4, row.label, anchor="end")
+        yield svg_text(_LEFT + _WIDE + 12, y + 4, row.said, size=12, soft=True)
         if row.value is not None:
             if row.low is not None and row.high is not None:
                 ends = f'x1="{at(row.low):.1f}" x2="{at(row.high):.1f}"'

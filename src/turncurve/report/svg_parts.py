@@ -1,4 +1,4 @@
-"""Pieces of drawings as SVG: an element of a size, and texts that are escaped."""
+"""Pieces that hand-drawn pictures are made of; every text in them is escaped."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import html
 from turncurve.report.layout import visible
 
 
-def drawing(width: float, height: float, label: str) -> str:
-    """The start of an `<svg>` element; `label` says what it shows to who cannot see it."""
+def svg_start(width: float, height: float, label: str) -> str:
+    """The opening of a drawing, with what it shows for who cannot see it."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
         f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{html.escape(label)}">'
     )
 
 
-def text_at(
+def svg_text(
     x: float,
     y: float,
     words: str,
@@ -24,9 +24,29 @@ def text_at(
     size: int = 13,
     soft: bool = False,
 ) -> str:
-    """Words at a place, cut to 40 characters and escaped."""
+    """Words at a place."""
     style = ' class="soft"' if soft else ""
     return (
         f'<text{style} x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size}">'
         f"{html.escape(visible(words, 40))}</text>"
+    )
+
+
+def svg_dot(x: float, y: float, kind: str) -> str:
+    """A point: `first` is filled, `second` hollow."""
+    hollow = " hollow" if kind == "second" else ""
+    return f'<circle class="{kind}{hollow}" cx="{x:g}" cy="{y:.1f}" r="5" stroke-width="2"/>'
+
+
+def svg_key(x: float, kind: str, name: str) -> str:
+    """What a kind of point stands for."""
+    return svg_dot(x, 12, kind) + svg_text(x + 11, 16, name)
+
+
+def svg_line(start: tuple[float, float], end: tuple[float, float], kind: str) -> str:
+    """A straight line."""
+    width = ' stroke-width="2"' if kind in ("first", "second") else ""
+    return (
+        f'<line class="{kind}" x1="{start[0]:.1f}" x2="{end[0]:.1f}" y1="{start[1]:.1f}" '
+        f'y2="{end[1]:.1f}"{width}/>'
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from turncurve.analysis.agreement import Agreement
 from turncurve.analysis.breakdowns import Group
-from turncurve.report.svg_parts import drawing, text_at
+from turncurve.report.svg_parts import svg_key, svg_start, svg_text
 from turncurve.stats.estimate import Estimate
 
 _CELL = 92
@@ -25,14 +25,14 @@ def _matrix(agreement: Agreement) -> Iterator[str]:
     n = len(agreement.categories)
     width, height = _LEFT + n * _CELL + 10, _TOP + n * _CELL + 10
     columns = [sum(column) for column in zip(*agreement.confusion, strict=True)]
-    yield drawing(width, height, "Confusion matrix: turns by grade and label")
+    yield svg_start(width, height, "Confusion matrix: turns by grade and label")
     for j, name in enumerate(agreement.categories):
         x = _LEFT + (j + 0.5) * _CELL
-        yield text_at(x, _TOP - 22, "labelled", anchor="middle", soft=True)
-        yield text_at(x, _TOP - 7, name, anchor="middle")
+        yield svg_text(x, _TOP - 22, "labelled", anchor="middle", soft=True)
+        yield svg_text(x, _TOP - 7, name, anchor="middle")
     for i, (name, row) in enumerate(zip(agreement.categories, agreement.confusion, strict=True)):
         y = _TOP + (i + 0.5) * _CELL
-        yield text_at(_LEFT - 10, y + 5, f"graded {name}", anchor="end")
+        yield svg_text(_LEFT - 10, y + 5, f"graded {name}", anchor="end")
         for j, count in enumerate(row):
             share = count / columns[j] if columns[j] else 0.0
             x, top = _LEFT + j * _CELL, _TOP + i * _CELL
@@ -41,9 +41,9 @@ def _matrix(agreement: Agreement) -> Iterator[str]:
                 f'<rect class="cell" x="{x}" y="{top}" width="{_CELL}" height="{_CELL}" '
                 f'fill-opacity="{opacity:.3f}"/>'
             )
-            yield text_at(x + _CELL / 2, top + 44, f"{count:,}", anchor="middle", size=17)
+            yield svg_text(x + _CELL / 2, top + 44, f"{count:,}", anchor="middle", size=17)
             said = f"{share:.0%} of label" if columns[j] else "no such label"
-            yield text_at(x + _CELL / 2, top + 64, said, anchor="middle", size=11)
+            yield svg_text(x + _CELL / 2, top + 64, said, anchor="middle", size=11)
     yield "</svg>"
 
 
@@ -59,7 +59,7 @@ def positions_svg(groups: Sequence[Group]) -> str:
 
 def _positions(groups: Sequence[Group]) -> Iterator[str]:
     width = _MARGIN_LEFT + len(groups) * _STEP + 16
-    yield drawing(width, _MARGIN_TOP + _HIGH + _FOOT, "Kappa and AC1 by position, with intervals")
+    yield svg_start(width, _MARGIN_TOP + _HIGH + _FOOT, "Kappa and AC1 by position, with intervals")
     known = [
         end
         for group in groups
@@ -74,31 +74,25 @@ def _positions(groups: Sequence[Group]) -> Iterator[str]:
             f'<line class="{"axis" if quarter else "zero"}" x1="{_MARGIN_LEFT}" '
             f'x2="{width - 8}" y1="{y:.1f}" y2="{y:.1f}"/>'
         )
-        yield text_at(_MARGIN_LEFT - 8, y + 4, f"{quarter / 4:g}", anchor="end", soft=True)
-    yield _key(_MARGIN_LEFT + 8, "first", "kappa")
-    yield _key(_MARGIN_LEFT + 88, "second", "AC1")
+        yield svg_text(_MARGIN_LEFT - 8, y + 4, f"{quarter / 4:g}", anchor="end", soft=True)
+    yield svg_key(_MARGIN_LEFT + 8, "first", "kappa")
+    yield svg_key(_MARGIN_LEFT + 88, "second", "AC1")
     for number, group in enumerate(groups):
         x = _MARGIN_LEFT + (number + 0.5) * _STEP
         yield from _mark(x - 14, group.agreement.kappa, "first", lowest)
         yield from _mark(x + 14, group.agreement.ac1, "second", lowest)
         base = _MARGIN_TOP + _HIGH
-        yield text_at(x, base + 20, f"turns {group.label}", anchor="middle")
+        yield svg_text(x, base + 20, f"turns {group.label}", anchor="middle")
         of = f"{group.agreement.n_turns:,} turns, {group.agreement.n_runs:,} runs"
-        yield text_at(x, base + 37, of, anchor="middle", size=11, soft=True)
+        yield svg_text(x, base + 37, of, anchor="middle", size=11, soft=True)
         fails = sum(row[0] for row in group.agreement.confusion)
-        yield text_at(x, base + 52, f"{fails:,} failing", anchor="middle", size=11, soft=True)
+        yield svg_text(x, base + 52, f"{fails:,} failing", anchor="middle", size=11, soft=True)
     yield "</svg>"
-
-
-def _key(x: float, kind: str, name: str) -> str:
-    hollow = " hollow" if kind == "second" else ""
-    dot = f'<circle class="{kind}{hollow}" cx="{x}" cy="12" r="5" stroke-width="2"/>'
-    return dot + text_at(x + 11, 16, name)
 
 
 def _mark(x: float, one: Estimate, kind: str, lowest: float) -> Iterator[str]:
     if one.value is None:
-        yield text_at(x, _height(lowest, lowest) - 6, "–", anchor="middle", soft=True)
+        yield svg_text(x, _height(lowest, lowest) - 6, "–", anchor="middle", soft=True)
         return
     if one.low is not None and one.high is not None:
         top, bottom = _height(one.high, lowest), _height(one.low, lowest)
@@ -110,7 +104,7 @@ def _mark(x: float, one: Estimate, kind: str, lowest: float) -> Iterator[str]:
     y = _height(one.value, lowest)
     yield f'<circle class="{kind}{hollow}" cx="{x}" cy="{y:.1f}" r="5" stroke-width="2"/>'
     side, anchor = (-9, "end") if kind == "first" else (9, "start")
-    yield text_at(x + side, y + 4, f"{one.value:.2f}", anchor=anchor, size=11)
+    yield svg_text(x + side, y + 4, f"{one.value:.2f}", anchor=anchor, size=11)
 
 
 def _height(value: float, lowest: float) -> float:

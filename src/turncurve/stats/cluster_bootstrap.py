@@ -113,7 +113,7 @@ def resampled_sums(sums: ArrayLike, draw: Draw) -> ClusterSums:
 
 
 def cluster_interval(
-    sums: ClusterSums, statistic: Statistic, *, level: float = 0.95
+    sums: ClusterSums, statistic: Statistic, *, level: float = 0.95, unit: str = "run"
 ) -> ClusterInterval:
     """The statistic of all clusters and its interval.
 
@@ -126,6 +126,7 @@ def cluster_interval(
         sums: Sums of the clusters that the statistic can have anything of.
         statistic: From sums to values.
         level: Confidence level.
+        unit: What a cluster is called.
 
     References:
         Davison & Hinkley (1997), Bootstrap Methods and their Application, section 3.8 (clusters);
@@ -136,10 +137,10 @@ def cluster_interval(
     if np.isnan(value):
         return ClusterInterval(value=None, n_clusters=n)
     if n < 2:
-        return ClusterInterval(value=value, n_clusters=n, reason="there is one run")
+        return ClusterInterval(value=value, n_clusters=n, reason=f"there is one {unit}")
     without = statistic(sums.without)
     if not FEWEST <= n <= MOST:
-        return _jackknife(value, without, level)
+        return _jackknife(value, without, level, unit)
     drawn = statistic(sums.drawn)
     known = drawn[~np.isnan(drawn)]
     n_lost = len(drawn) - len(known)
@@ -158,28 +159,28 @@ def cluster_interval(
         std_error=std_error,
         low=low,
         high=high,
-        method=f"{method} of {len(drawn):,} resamples of {n:,} runs",
+        method=f"{method} of {len(drawn):,} resamples of {n:,} {unit}s",
         n_clusters=n,
         n_lost=n_lost,
     )
 
 
-def _jackknife(value: float, without: FloatArray, level: float) -> ClusterInterval:
+def _jackknife(value: float, without: FloatArray, level: float, unit: str) -> ClusterInterval:
     n = len(without)
     if np.isnan(without).any():
         return ClusterInterval(
-            value=value, n_clusters=n, reason="without one of the runs it is undefined"
+            value=value, n_clusters=n, reason=f"without one of the {unit}s it is undefined"
         )
     std_error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     if std_error < 1e-12:
-        return ClusterInterval(value=value, n_clusters=n, reason="no run changes it")
+        return ClusterInterval(value=value, n_clusters=n, reason=f"no {unit} changes it")
     half = float(t_quantile(level, n - 1)) * std_error
     return ClusterInterval(
         value=value,
         std_error=std_error,
         low=value - half,
         high=value + half,
-        method=f"t, standard error by leaving out each of {n:,} runs",
+        method=f"t, standard error by leaving out each of {n:,} {unit}s",
         df=n - 1,
         n_clusters=n,
     )
