@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,6 +74,28 @@ def test_from_traces_to_a_report_on_the_grades(traces: Path, tmp_path: Path) -> 
     assert means
     assert max(means.values()) == 1
     assert min(means.values()) == 0
+
+
+def test_standard_output_is_the_result_alone(traces: Path, tmp_path: Path) -> None:
+    """What Inspect says of its hooks when it starts goes to standard error."""
+    code = (
+        "from inspect_ai.hooks import Hooks, hooks\n"
+        "import cli.grader_provider\n"
+        "from turncurve.cli.main import main\n"
+        "hooks(name='told', description='is told of at the start')(type('Told', (Hooks,), {}))\n"
+        "main()"
+    )
+    asked = ["grade", traces, "--grades", tmp_path / "g.jsonl", "--turns", "5", "--json", "-"]
+    model = ["--model", "turncurvetest/late", "--price", "1", "10"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, asked), *model],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert "hooks enabled" in done.stderr
+    assert json.loads(done.stdout)["grading"]["n_graded"] == 6
 
 
 def test_a_second_run_goes_on(traces: Path, tmp_path: Path) -> None:
