@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from turncurve.grading.anchors import Goals, anchor_prompt, paraphrase_prompt
@@ -112,35 +120,61 @@ async def grade_run(
     excluded = why_not(run, rubric)
     if excluded is not None:
         return GradedRun(run=run.id, excluded=excluded)
+    graded, n_chosen = [], 0
+    async with aclosing(grade_turns(run, session, goals=goals or Goals())) as turns:
+        async for turn in turns:
+            n_chosen += 1
+            if turn is not None:
+                graded.append(turn)
+    return GradedRun(run=run.id, turns=tuple(graded), n_chosen=n_chosen)
+
+
+async def grade_turns(
+    run: Run, session: Session, *, goals: Goals | None = None
+) -> AsyncGenerator[GradedTurn | None, None]:
+    """Grade the turns of one run that can be graded (`why_not`), and give each once it is settled.
+
+    Args:
+        run: The run, with its text.
+        session: Rubric, panel, settings and journal.
+        goals: Goals of other scenarios, for floor and ceiling of a `fidelity` rubric; None asks
+            for neither.
+
+    Yields:
+        Each chosen turn in order; None for one that a limit forbade to ask about.
+
+    Raises:
+        GradeError: The grader is dead, or the budget leaves no room for the run.
+    """
     session.journal.add_run(_run_line(run))
     file = GradeFile(session=session.line)
-    for line in await _anchors(run, session, goals or Goals()):
+    for line in await _anchors(run, session, goals):
         file.add(0, line)
     questions = turn_items(
         run,
-        rubric,
+        session.rubric,
         session.panel,
         choice=session.settings.choice,
         context_tokens=session.settings.context_tokens,
     )
-    graded, n_chosen = [], 0
-    async for items, lines in _settled(questions, session):
-        n_chosen += 1
-        if len(lines) < len(items):
-            continue
-        for line in lines:
-            file.add(0, line)
-        judgement = judge(file, run.id, items[0].turn)
-        assert judgement is not None
-        graded.append(
-            GradedTurn(
-                turn=items[0].turn,
-                judgement=judgement,
-                answers=tuple(lines),
-                elided=items[0].prompt.elided,
-            )
-        )
-    return GradedRun(run=run.id, turns=tuple(graded), n_chosen=n_chosen)
+    async with aclosing(_settled(questions, session)) as settled:
+        async for items, lines in settled:
+            yield None if len(lines) < len(items) else _graded(run, items, lines, file)
+
+
+def _graded(
+    run: Run, items: Sequence[Item], lines: Sequence[GradeLine], file: GradeFile
+) -> GradedTurn:
+    for line in lines:
+        file.add(0, line)
+    judgement = judge(file, run.id, items[0].turn)
+    assert judgement is not None
+    return GradedTurn(
+        turn=items[0].turn,
+        judgement=judgement,
+        answers=tuple(lines),
+        elided=items[0].prompt.elided,
+    )
 
 
 async def grade_runs(
@@ -186,7 +220,7 @@ def run_grading(work: Awaitable[None]) -> None:
 
 async def _settled(
     questions: Iterator[tuple[Item, ...]], session: Session
-) -> AsyncIterator[tuple[tuple[Item, ...], list[GradeLine]]]:
+) -> AsyncGenerator[tuple[tuple[Item, ...], list[GradeLine]], None]:
     """The answers about each turn, in order; so many turns are asked about at once."""
     ahead = list[tuple[tuple[Item, ...], list[asyncio.Task[GradeLine | None]]]]()
     try:
@@ -224,9 +258,9 @@ async def _together(works: Sequence[Awaitable[None]]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _anchors(run: Run, session: Session, goals: Goals) -> list[GradeLine]:
+async def _anchors(run: Run, session: Session, goals: Goals | None) -> list[GradeLine]:
     """What the judge says of another goal, and of the run's own in other words."""
-    if session.rubric.kind != "fidelity":
+    if session.rubric.kind != "fidelity" or goals is None:
         return []
     context_tokens = session.settings.context_tokens
     items = list[Item]()

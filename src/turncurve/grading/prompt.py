@@ -81,6 +81,21 @@ def system_text(rubric: Rubric) -> str:
     return f"{rubric.text()}\n\n{' '.join(_GUARD.split())}"
 
 
+def room_for_run(rubric: Rubric, context_tokens: int) -> int:
+    """Tokens that a prompt has for the run beside the rubric.
+
+    Raises:
+        GradeError: They are too few to judge anything.
+    """
+    needed = estimated_tokens(system_text(rubric))
+    if context_tokens - needed < LEAST_ROOM:
+        raise GradeError(
+            f"--context-tokens {context_tokens:,}: the rubric {rubric.id} alone is about "
+            f"{needed:,} tokens; wanted at least {needed + LEAST_ROOM:,}"
+        )
+    return context_tokens - needed
+
+
 class RunPrompts:
     """The prompts of one run's turns.
 
@@ -98,14 +113,7 @@ class RunPrompts:
     ) -> None:
         self._run, self._rubric = run, rubric
         self._system = system_text(rubric)
-        room = context_tokens - estimated_tokens(self._system)
-        if room < LEAST_ROOM:
-            raise GradeError(
-                f"--context-tokens {context_tokens:,}: the rubric {rubric.id} alone is about "
-                f"{context_tokens - room:,} tokens; wanted at least "
-                f"{context_tokens - room + LEAST_ROOM:,}"
-            )
-        self._room = int(room * BYTES_PER_TOKEN)
+        self._room = int(room_for_run(rubric, context_tokens) * BYTES_PER_TOKEN)
         self._mark = _mark(run)
 
     def of(self, position: int) -> Prompt:
