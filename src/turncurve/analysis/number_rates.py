@@ -43,7 +43,7 @@ def count_numbers(turns: Sequence[Mapping[str, float] | None], signal: str | Non
         signal: Which signal.
     """
     asked = {turn: numbers for turn, numbers in enumerate(turns, start=1) if numbers is not None}
-    known = {turn: numbers[signal] for turn, numbers in asked.items() if signal in numbers}
+    known = {turn: of[signal] for turn, of in asked.items() if signal is not None and signal in of}
     values = list(known.values())
     return RunNumbers(
         signal=signal,

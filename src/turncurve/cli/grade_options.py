@@ -37,14 +37,12 @@ class Grading:
 
 def _turns(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...]:
     """Numbers of turns, divided by commas."""
-    if value is None:
-        return ()
-    parts = [part.strip() for part in value.split(",")]
-    if not all(part.isascii() and part.isdigit() and int(part) >= 1 for part in parts):
-        raise click.BadParameter(
-            f"wanted numbers of turns from 1, divided by commas, got {value!r}", ctx, param
-        )
-    return tuple(sorted({int(part) for part in parts}))
+    from turncurve.grading.turn_choice import turn_numbers  # noqa: PLC0415 -- --help is light
+
+    try:
+        return turn_numbers(value)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), ctx, param) from problem
 
 
 def _pairs(
