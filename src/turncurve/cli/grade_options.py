@@ -16,6 +16,7 @@ class Grading:
 
     models: tuple[str, ...]
     rubric: str
+    restate: str | None
     samples: int
     turns: tuple[int, ...]
     every: int
@@ -84,6 +85,12 @@ def grade_options(command: F) -> F:
             show_default=True,
             metavar="RUBRIC",
             help="What is asked: a file, or steps, score, rules or fidelity.",
+        ),
+        click.option(
+            "--restate",
+            metavar="NAME",
+            help="With a fidelity rubric: have this model, usually the agent's own, restate the "
+            "objective in a copy of each chosen turn's state, and judge that.",
         ),
         click.option(
             "--samples",

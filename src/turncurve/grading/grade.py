@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
@@ -12,12 +13,13 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from turncurve.grading.anchors import Goals, anchor_prompt, paraphrase_prompt
 from turncurve.grading.items import Item, anchor_items, turn_items
 from turncurve.grading.model import GraderModel, Member, Panel
 from turncurve.grading.prompt import goal_parts
+from turncurve.grading.restate import restated, text_of, unsaid
 from turncurve.grading.rubric import Rubric
 from turncurve.grading.session import GradeSettings, Session
 from turncurve.grading.turn_text import Part, parts_of_turn
@@ -41,12 +43,14 @@ class GradedTurn:
         judgement: What the votes come to.
         answers: Each vote, and each missing one.
         elided: What of the run the graders were not shown.
+        restated: The objective as a copy of the turn's state restated it, where one was asked.
     """
 
     turn: int
     judgement: Judgement
     answers: tuple[GradeLine, ...]
     elided: Elided
+    restated: str | None = None
 
     @property
     def grade(self) -> Grade | None:
@@ -150,30 +154,32 @@ async def grade_turns(
     file = GradeFile(session=session.line)
     for line in await _anchors(run, session, goals):
         file.add(0, line)
-    questions = turn_items(
-        run,
-        session.rubric,
-        session.panel,
-        choice=session.settings.choice,
-        context_tokens=session.settings.context_tokens,
-    )
-    async with aclosing(_settled(questions, session)) as settled:
-        async for items, lines in settled:
-            yield None if len(lines) < len(items) else _graded(run, items, lines, file)
+    async with aclosing(_in_order(_questions(run, session), session.settings.per_run)) as settled:
+        async for turn in settled:
+            yield None if turn is None else _graded(run, turn, file)
 
 
-def _graded(
-    run: Run, items: Sequence[Item], lines: Sequence[GradeLine], file: GradeFile
-) -> GradedTurn:
-    for line in lines:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settled:
+    """All answers to the questions about a turn."""
+
+    items: Sequence[Item]
+    lines: Sequence[GradeLine]
+    restated: str | None = None
+
+
+def _graded(run: Run, settled: _Settled, file: GradeFile) -> GradedTurn:
+    for line in settled.lines:
         file.add(0, line)
-    judgement = judge(file, run.id, items[0].turn)
+    first = settled.items[0]
+    judgement = judge(file, run.id, first.turn)
     assert judgement is not None
     return GradedTurn(
-        turn=items[0].turn,
+        turn=first.turn,
         judgement=judgement,
-        answers=tuple(lines),
-        elided=items[0].prompt.elided,
+        answers=tuple(settled.lines),
+        elided=first.prompt.elided,
+        restated=settled.restated,
     )
 
 
@@ -218,33 +224,60 @@ def run_grading(work: Awaitable[None]) -> None:
     asyncio.run(main())
 
 
-async def _settled(
-    questions: Iterator[tuple[Item, ...]], session: Session
-) -> AsyncGenerator[tuple[tuple[Item, ...], list[GradeLine]], None]:
-    """The answers about each turn, in order; so many turns are asked about at once."""
-    ahead = list[tuple[tuple[Item, ...], list[asyncio.Task[GradeLine | None]]]]()
+def _questions(run: Run, session: Session) -> Iterator[Awaitable[_Settled | None]]:
+    """For each chosen turn the work of settling it."""
+    settings = session.settings
+    if settings.restater is not None:
+        for position in settings.choice.positions(run):
+            yield _settle_restated(run, position, session)
+        return
+    for items in turn_items(
+        run,
+        session.rubric,
+        session.panel,
+        choice=settings.choice,
+        context_tokens=settings.context_tokens,
+    ):
+        yield _settle(items, session)
+
+
+async def _in_order(
+    works: Iterator[Awaitable[_Settled | None]], at_once: int
+) -> AsyncGenerator[_Settled | None, None]:
+    """What works give, in their order; so many are under way at once."""
+    ahead = deque[asyncio.Future[_Settled | None]]()
     try:
-        for items in questions:
-            tasks = [asyncio.create_task(session.settle(item)) for item in items]
-            ahead.append((items, tasks))
-            if len(ahead) >= session.settings.per_run:
-                first, its = ahead.pop(0)
-                yield first, await _answers(its)
+        for work in works:
+            ahead.append(asyncio.ensure_future(work))
+            if len(ahead) >= at_once:
+                yield await ahead.popleft()
         while ahead:
-            first, its = ahead.pop(0)
-            yield first, await _answers(its)
+            yield await ahead.popleft()
     finally:
-        for _, tasks in ahead:
-            for task in tasks:
-                task.cancel()
+        for task in ahead:
+            task.cancel()
 
 
-async def _answers(tasks: Sequence[asyncio.Task[GradeLine | None]]) -> list[GradeLine]:
+async def _settle(items: Sequence[Item], session: Session) -> _Settled | None:
+    """The answers to some questions; None where a limit forbids one."""
+    tasks = [asyncio.create_task(session.settle(item)) for item in items]
     try:
-        return [line for line in await asyncio.gather(*tasks) if line is not None]
+        lines = [line for line in await asyncio.gather(*tasks) if line is not None]
     finally:
         for task in tasks:
             task.cancel()
+    return _Settled(items=items, lines=lines) if len(lines) == len(items) else None
+
+
+async def _settle_restated(run: Run, position: int, session: Session) -> _Settled | None:
+    """The answers about the objective as a copy of the turn's state restates it."""
+    said = await restated(run, position, session)
+    if said.line is None:
+        return None
+    if said.text is None:
+        return _Settled(items=said.items, lines=unsaid(said.items, said.line, session))
+    settled = await _settle(said.items, session)
+    return settled and replace(settled, restated=said.text)
 
 
 async def _together(works: Sequence[Awaitable[None]]) -> None:
@@ -291,8 +324,7 @@ async def _paraphrase(run: Run, session: Session) -> str | None:
         settings=session.line.settings,
     )
     line = await session.settle(asked[0])
-    words = None if line is None or line.answer is None else line.answer["text"]
-    return words if isinstance(words, str) else None
+    return None if line is None else text_of(line)
 
 
 def why_not(run: Run, rubric: Rubric) -> str | None:

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from itertools import accumulate
 
 from turncurve.errors import GradeError
+from turncurve.grading.model import GraderMessage
 from turncurve.grading.rubric import Rubric
 from turncurve.grading.tokens import BYTES_PER_TOKEN, estimated_tokens, size
 from turncurve.grading.turn_text import (
@@ -47,11 +48,13 @@ class Prompt:
         system: The rubric; the same for every turn of every run.
         parts: The task, the earlier turns, the turn to judge: what comes first changes least.
         elided: What the budget left out.
+        history: Messages between the system's and the parts: a conversation that is gone on with.
     """
 
     system: str
     parts: tuple[str, ...]
     elided: Elided
+    history: tuple[GraderMessage, ...] = ()
 
     @property
     def text(self) -> str:
@@ -61,13 +64,21 @@ class Prompt:
     @property
     def tokens(self) -> int:
         """Tokens, estimated."""
-        return estimated_tokens(self.system) + estimated_tokens(self.text)
+        before = sum(estimated_tokens(message.text) for message in self.history)
+        return estimated_tokens(self.system) + before + estimated_tokens(self.text)
 
     @property
     def digest(self) -> str:
         """Of every character that is sent."""
-        sent = json.dumps([self.system, *self.parts]).encode()
+        before = [(message.role, *message.parts) for message in self.history]
+        sent = json.dumps([self.system, *before, *self.parts]).encode()
         return blake2b(sent, digest_size=16).hexdigest()
+
+    @property
+    def messages(self) -> tuple[GraderMessage, ...]:
+        """The messages that are sent."""
+        told = (GraderMessage(role="system", parts=(self.system,)),) if self.system else ()
+        return (*told, *self.history, GraderMessage(role="user", parts=self.parts))
 
 
 def settings_digest(rubric: Rubric, context_tokens: int) -> str:
