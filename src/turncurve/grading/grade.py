@@ -125,7 +125,7 @@ async def grade_run(
     if excluded is not None:
         return GradedRun(run=run.id, excluded=excluded)
     graded, n_chosen = [], 0
-    async with aclosing(grade_turns(run, session, goals=goals or Goals())) as turns:
+    async with aclosing(grade_turns(run, session, goals=goals)) as turns:
         async for turn in turns:
             n_chosen += 1
             if turn is not None:
@@ -141,8 +141,7 @@ async def grade_turns(
     Args:
         run: The run, with its text.
         session: Rubric, panel, settings and journal.
-        goals: Goals of other scenarios, for floor and ceiling of a `fidelity` rubric; None asks
-            for neither.
+        goals: Goals of other scenarios, for floor and ceiling of a `fidelity` rubric.
 
     Yields:
         Each chosen turn in order; None for one that a limit forbade to ask about.
@@ -152,7 +151,7 @@ async def grade_turns(
     """
     session.journal.add_run(_run_line(run))
     file = GradeFile(session=session.line)
-    for line in await _anchors(run, session, goals):
+    for line in await _anchors(run, session, goals or Goals()):
         file.add(0, line)
     async with aclosing(_in_order(_questions(run, session), session.settings.per_run)) as settled:
         async for turn in settled:
@@ -291,18 +290,19 @@ async def _together(works: Sequence[Awaitable[None]]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _anchors(run: Run, session: Session, goals: Goals | None) -> list[GradeLine]:
-    """What the judge says of another goal, and of the run's own in other words."""
-    if session.rubric.kind != "fidelity" or goals is None:
+async def _anchors(run: Run, session: Session, goals: Goals) -> list[GradeLine]:
+    """What the judge says of another goal, and of the run's own in other words.
+
+    Neither says anything without the other, so that without another goal nothing is asked.
+    """
+    other = goals.other(run) if session.rubric.kind == "fidelity" else None
+    if other is None:
         return []
     context_tokens = session.settings.context_tokens
-    items = list[Item]()
-    other = goals.other(run)
-    if other is not None:
-        prompt = anchor_prompt(run, session.rubric, other, context_tokens)
-        items += anchor_items(
-            run, session.panel, anchor="floor", prompt=prompt, settings=session.line.settings
-        )
+    prompt = anchor_prompt(run, session.rubric, other, context_tokens)
+    items = anchor_items(
+        run, session.panel, anchor="floor", prompt=prompt, settings=session.line.settings
+    )
     said = await _paraphrase(run, session)
     if said is not None:
         text = (Part(label="text", text=said),)

@@ -122,7 +122,7 @@ def plan(
             if elided:
                 first_elided = min(items[0].turn, first_elided or items[0].turn)
             longest_judged = max(longest_judged, items[0].tokens)
-    for member in panel:
+    for member in panel if len(goals) > 1 else ():
         # Floor and ceiling of each goal; the paraphrase is asked of the first of the panel.
         n = 2 * member.samples * len(goals)
         count.calls[member.model.name] += n + (len(goals) if member is panel[0] else 0)
@@ -163,21 +163,22 @@ class _Count:
         """The answer that was had before."""
         return None if self._journal is None else self._journal.had(item.key)
 
-    def add(self, item: Item) -> None:
-        """Count a question, unless it was answered before or is another run's too."""
+    def add(self, item: Item, *, after: str = "") -> None:
+        """Count a question, unless it was answered before or is another run's too.
+
+        Args:
+            item: The question.
+            after: Key of a question whose answer, not known yet, will be part of this one.
+        """
         self.longest = max(self.longest, item.tokens)
-        if self.had(item) is not None:
+        if not after and self.had(item) is not None:
             self.n_before += 1
-        elif item.key in self._asked:
+        elif after + item.key in self._asked:
             self.n_shared += 1
         else:
-            self._asked.add(item.key)
-            self.call(item, item.tokens)
-
-    def call(self, item: Item, n_tokens: int) -> None:
-        """Count a call."""
-        self.calls[item.member.model.name] += 1
-        self.tokens[item.member.model.name] += n_tokens
+            self._asked.add(after + item.key)
+            self.calls[item.member.model.name] += 1
+            self.tokens[item.member.model.name] += item.tokens + (ANSWER_TOKENS if after else 0)
 
 
 def _questions(
@@ -201,10 +202,7 @@ def _questions(
         said = None if known is None else text_of(known)
         items = judged_items(run, position, said or "", rubric, panel, context_tokens)
         for item in items:
-            if said is None:  # nobody knows yet what it will say
-                count.call(item, item.tokens + ANSWER_TOKENS)
-            else:
-                count.add(item)
+            count.add(item, after=asked.key if said is None else "")
         yield items
 
 

@@ -33,6 +33,7 @@ DEAD_LATER = 50
 
 Replies that are no answer are none of these: a grader that breaks on long runs is a finding.
 """
+_WANTED = {"restated": "restated objective", "paraphrase": "paraphrase"}
 ANSWER_TOKENS = 100
 """Tokens of an answer, about; a model that reasons takes more."""
 
@@ -125,9 +126,9 @@ class Session:
         self.stopped: str | None = None
         """The limit at which grading stopped."""
         self.n_missing = self.n_repaired = self.n_before = 0
-        self._had: Counter[bool] = Counter()
-        """Answers had, and below those missing, by whether they are restatements."""
-        self._missing: Counter[bool] = Counter()
+        self._had: Counter[str] = Counter()
+        """Answers had, and below those missing, by what was asked for."""
+        self._missing: Counter[str] = Counter()
         self._failed_in_a_row = 0
         self._pace = pace or Pace()
         self._on_progress = on_progress
@@ -150,8 +151,9 @@ class Session:
         async with self._alone(item.key):
             known = self.journal.had(item.key)
             if known is not None:
-                if not self.journal.holds(item.key, item.run):
+                if known.run != item.run:
                     known = _copied(known, item)
+                if not self.journal.holds(item.key, item.run):
                     self.journal.write(known)
                 self.n_before += 1
                 self._tell()
@@ -214,20 +216,19 @@ class Session:
         )
 
     def _count(self, line: GradeLine) -> None:
-        is_restated = line.anchor == "restated"
+        what = _WANTED.get(line.anchor or "", "grade")
         self.n_repaired += line.calls > 1 and line.answer is not None
         if line.missing is None:
-            self._had[is_restated] += 1
+            self._had[what] += 1
             self._failed_in_a_row = 0
             return
         self.n_missing += 1
-        self._missing[is_restated] += 1
+        self._missing[what] += 1
         if line.missing.reason == "provider error":
             self._failed_in_a_row += 1
         last = f"the last with {line.missing.reason}: {line.missing.detail or 'no reason given'}"
-        n_missing = self._missing[is_restated]
-        if self._had[is_restated] == 0 and n_missing >= DEAD_FROM_START:
-            what = "restated objective" if is_restated else "grade"
+        n_missing = self._missing[what]
+        if self._had[what] == 0 and n_missing >= DEAD_FROM_START:
             raise GradeError(f"not one {what} came of {n_missing} questions, {last}")
         if self._failed_in_a_row >= DEAD_LATER:
             raise GradeError(f"no grade came any more: {DEAD_LATER} calls failed in a row, {last}")
