@@ -13,14 +13,27 @@ import pytest
 from inspect_ai import Epochs, Task
 from inspect_ai.agent import as_tool, react
 from inspect_ai.dataset import Sample
-from inspect_ai.log import EvalLog, ModelEvent, read_eval_log
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log, resolve_sample_attachments
 from inspect_ai.model import ChatMessage, ModelOutput
 from inspect_ai.scorer import Scorer, includes
 
 from grading.fakes import FAIL, NEUTRAL, PASS
-from inspect_ext.offline import calls, judge, lookup, metrics, rescore, run, submits, uses, words
+from inspect_ext.offline import (
+    calls,
+    judge,
+    lookup,
+    metrics,
+    mock,
+    rescore,
+    run,
+    submits,
+    uses,
+    words,
+)
 from inspect_ext.offline import record as any_record
 from turncurve.errors import GradeError, RubricError
+from turncurve.grading.restate import QUESTION
 from turncurve.ingest import read_table
 from turncurve.inspect_ext import degradation_scorer, signals_scorer
 from turncurve.model import Run
@@ -123,9 +136,7 @@ def test_the_report_on_the_log_has_the_same_numbers(log: EvalLog) -> None:
 
 def test_calls_of_graders_are_no_turns(log: EvalLog) -> None:
     """They stand in the log, under the grader's tokens, and the agent's turns are its own."""
-    (sample, *_) = log.samples or []
-    calls = [event for event in sample.events if isinstance(event, ModelEvent)]
-    assert len(calls) == 5 + 6
+    assert len(model_calls(whole(log))) == 5 + 6
     assert len(runs(log)[0].turns) == 5
     assert runs(log)[0].grader_usage is not None
 
@@ -135,7 +146,7 @@ def test_prompts_may_be_kept_out_of_the_log(tmp_path: Path) -> None:
     scorer = degradation_scorer(model=judge(says("P")), keep_prompts=False)
     done = run(desk(scorer), by_sample, tmp_path)
     (sample, *_) = done.samples or []
-    assert len([event for event in sample.events if isinstance(event, ModelEvent)]) == 5
+    assert len(model_calls(sample)) == 5
     assert record(done)["validity"] == "PPPPP"
     assert "mockllm/judge" in sample.model_usage
 
@@ -369,3 +380,126 @@ def test_a_long_runs_detail_goes_into_a_file(tmp_path: Path) -> None:
     left_out = json.loads(content)["elided"]
     assert left_out["turns"][0] == 0 < left_out["turns"][-1]
     assert len(left_out["characters"]) == 120
+
+
+def agent_and_judge(turn: int, messages: Sequence[ChatMessage]) -> ModelOutput:
+    """An agent that works by plan, and when it is asked for its objective has lost it by turn 4."""
+    if messages[-1].text == QUESTION:
+        return ModelOutput.from_content("mockllm", "7" if turn < 4 else "Write a poem.")
+    return by_sample(turn, messages)
+
+
+def near(turn: int, prompt: str) -> str:
+    """A judge: 4 for the objective itself, 1 for its paraphrase, 0 for anything else."""
+    del turn
+    if "[" not in prompt.partition("objective that was set")[2]:
+        return "the number seven"
+    text = prompt.partition(" text]")[2]
+    return json.dumps({"similarity": 0 if "poem" in text else 2 if "seven" in text else 4})
+
+
+def whole(log: EvalLog) -> EvalSample:
+    """The log's first sample, with long texts in their places."""
+    return resolve_sample_attachments((log.samples or [])[0], "full")
+
+
+def model_calls(sample: EvalSample) -> list[ModelEvent]:
+    return [event for event in sample.events if isinstance(event, ModelEvent)]
+
+
+def restating(**options: Any) -> Task:
+    """One sample, whose scorer asks copies of the agent's states for the objective."""
+    chosen: dict[str, Any] = {"rubric": "fidelity", "restate": True, "model": judge(near)}
+    return Task(
+        name="desk",
+        dataset=[Sample(id=7, input="7", target="done")],
+        solver=react(tools=[lookup()], prompt="Be brief."),
+        scorer=[includes(), degradation_scorer(**(chosen | options))],
+    )
+
+
+def test_objectives_are_restated_in_copies_of_the_states(tmp_path: Path) -> None:
+    """Each turn's copy is asked with what the agent had before it; the judge compares."""
+    done = run(restating(), agent_and_judge, tmp_path)
+    assert done.status == "success", done.error
+    kept = record(done)
+    assert kept["values"]["goal_fidelity_raw"] == [1, 1, 1, 0, 0]
+    assert kept["restated"] == ["7", "7", "7", "Write a poem.", "Write a poem."]
+    assert kept["construct"] == "objective as restated in a copy of the turn's state"
+    assert any("restated by mockllm/model" in note for note in kept["notes"])
+    assert found(done)["rubric_mean"] == pytest.approx(0.6)
+    told = runs(done)[0]
+    assert [turn.values["goal_fidelity_raw"] for turn in told.turns] == [1, 1, 1, 0, 0]
+    assert any(note.startswith("goal_fidelity_raw") and "in a copy" in note for note in told.notes)
+
+
+def test_the_live_run_never_hears_the_question(tmp_path: Path) -> None:
+    """The run with the scorer is, message by message, the run without it; no turn is added."""
+    plain = restating()
+    plain.scorer = [includes()]
+    asked, quiet = (
+        run(restating(), agent_and_judge, tmp_path),
+        run(plain, agent_and_judge, tmp_path),
+    )
+    one, other = whole(asked), whole(quiet)
+    assert [(m.role, m.text) for m in one.messages] == [(m.role, m.text) for m in other.messages]
+    assert not any(QUESTION in message.text for message in one.messages)
+    assert len(runs(asked)[0].turns) == len(runs(quiet)[0].turns) == 5
+    heard = [QUESTION in event.input[-1].text for event in model_calls(one)]
+    assert (heard[:5], sum(heard)) == ([False] * 5, 5)
+
+
+def test_a_copy_has_the_very_state_of_the_turn(tmp_path: Path) -> None:
+    """The messages of its model call as they were, calls and tools among them, and no more."""
+    done = run(restating(turns=3), agent_and_judge, tmp_path)
+    asked = model_calls(whole(done))
+    third, (copy,) = asked[2], [call for call in asked if call.input[-1].text == QUESTION]
+    state = [(m.role, m.text, getattr(m, "tool_calls", None)) for m in third.input]
+    assert [(m.role, m.text, getattr(m, "tool_calls", None)) for m in copy.input[:-1]] == state
+    assert copy.tool_choice == "none"
+    assert record(done)["asked"] == "..1.."
+
+
+def test_a_finished_log_is_asked_again(tmp_path: Path) -> None:
+    """From the log alone another model restates from the recorded states, with the same end."""
+    plain = restating()
+    plain.scorer = [includes()]
+    before = run(plain, agent_and_judge, tmp_path)
+    scorer = degradation_scorer(
+        rubric="fidelity", restate=mock(agent_and_judge, "mockllm/other"), model=judge(near)
+    )
+    later = rescore(read_eval_log(before.location), scorer)
+    assert record(later)["values"]["goal_fidelity_raw"] == [1, 1, 1, 0, 0]
+    assert any("restated by mockllm/other" in note for note in record(later)["notes"])
+
+
+def test_another_goal_gives_floor_and_ceiling(tmp_path: Path) -> None:
+    """With it goal fidelity lies between what the judge says of that and of a paraphrase."""
+
+    def strict(turn: int, prompt: str) -> str:
+        said = near(turn, prompt)
+        return json.dumps({"similarity": 1}) if "Water the plants" in prompt else said
+
+    done = run(
+        restating(other_goal="Water the plants.", model=judge(strict)), agent_and_judge, tmp_path
+    )
+    values = record(done)["values"]
+    assert values["goal_fidelity_raw"] == [1, 1, 1, 0, 0]
+    assert values["goal_fidelity"] == [3, 3, 3, -1, -1]  # floor 1/4, ceiling 2/4
+    assert found(done)["rubric_mean"] == pytest.approx(1.4)
+
+
+def test_an_objective_that_is_not_restated_fails_no_sample(tmp_path: Path) -> None:
+    """It is missing with its reason, and the judge is not asked."""
+    down = judge(lambda *_: RuntimeError("503 down"), "mockllm/agent")
+    done = run(restating(restate=down), agent_and_judge, tmp_path)
+    assert done.status == "success"
+    assert record(done)["asked"] == "-----"
+    (missing,) = record(done)["missing"]
+    assert missing["why"].startswith("provider error: the objective was not restated")
+
+
+def test_what_is_restated_needs_a_rubric_of_fidelity() -> None:
+    """Before anything runs, with what would work."""
+    with pytest.raises(GradeError, match="name --rubric fidelity"):
+        degradation_scorer(restate=True)

@@ -23,6 +23,8 @@ def degradation_scorer(  # noqa: PLR0913, PLR0917 - each can be given on the com
     turns: int | str | Sequence[int | str] | None = None,
     every: int = 1,
     samples: int = 1,
+    restate: str | Model | bool = False,  # noqa: FBT001, FBT002 - as above
+    other_goal: str | None = None,
     subagents: bool = False,  # noqa: FBT001, FBT002 - as above
     context_tokens: int = 24_000,
     per_run: int = 1,
@@ -44,6 +46,10 @@ def degradation_scorer(  # noqa: PLR0913, PLR0917 - each can be given on the com
         turns: Numbers of the turns to grade; None for all.
         every: Grade every k-th turn only.
         samples: Ask each grader so often about each turn; its answers vote.
+        restate: With a fidelity rubric: have the model under evaluation (True), or another,
+            restate the objective in a copy of each chosen turn's state, and judge that.
+        other_goal: With a fidelity rubric: the objective of another task, by which the judge's
+            floor and ceiling are found.
         subagents: Grade the turns of sub-agents too.
         context_tokens: Tokens that a prompt may have; the oldest turns are left out first.
         per_run: Turns of a run under way at once; 1 keeps a provider's prompt cache warm.
@@ -52,10 +58,11 @@ def degradation_scorer(  # noqa: PLR0913, PLR0917 - each can be given on the com
             log.
     """
     # All of this takes seconds to import, and evaluations without the scorer do without it.
+    from turncurve.grading.restate import as_restated  # noqa: PLC0415
     from turncurve.grading.rubric_file import load_rubric  # noqa: PLC0415
     from turncurve.inspect_ext.grader_judge import GraderJudge, grade_settings  # noqa: PLC0415
 
-    asked = load_rubric(rubric)
+    asked = load_rubric(rubric) if restate is False else as_restated(load_rubric(rubric))
     judge = GraderJudge(
         rubric=asked,
         settings=grade_settings(
@@ -68,6 +75,9 @@ def degradation_scorer(  # noqa: PLR0913, PLR0917 - each can be given on the com
         ),
         outcome=outcome,
         subagents=subagents,
+        restate=restate,
+        other_goal=other_goal,
+        keep_prompts=keep_prompts,
         turns_dir=turns_dir,
     )
 

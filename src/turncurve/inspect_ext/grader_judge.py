@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from inspect_ai.model import Model
 from inspect_ai.scorer import Score
 from inspect_ai.util import span
 
 from turncurve.errors import GradeError
+from turncurve.grading.anchors import Goals
 from turncurve.grading.grade import GradedTurn, grade_turns, why_not
 from turncurve.grading.prompt import room_for_run
 from turncurve.grading.rubric import Rubric
 from turncurve.grading.session import GradeSettings, Session
 from turncurve.grading.turn_choice import TurnChoice, turn_numbers
+from turncurve.grading.turn_text import Part
+from turncurve.inspect_ext.copied_states import restater
 from turncurve.inspect_ext.grader_panel import Graders
 from turncurve.inspect_ext.sample_runs import SampleRuns
 from turncurve.inspect_ext.turn_record import (
@@ -70,6 +74,10 @@ class GraderJudge:
         settings: Which turns, and how.
         outcome: The score that was named as the runs' outcome.
         subagents: Whether the turns of sub-agents are graded too.
+        restate: Who restates the objective in copies of the runs' states: a model, or True for the
+            one under evaluation; False judges the turns as they are.
+        other_goal: Another objective, by which the judge of objectives gets floor and ceiling.
+        keep_prompts: Whether the log is to hold what models were asked and said.
         turns_dir: Folder for the detail of long runs; None is the one beside the log.
     """
 
@@ -77,6 +85,9 @@ class GraderJudge:
     settings: GradeSettings
     outcome: str | None = None
     subagents: bool = False
+    restate: str | Model | bool = False
+    other_goal: str | None = None
+    keep_prompts: bool = True
     turns_dir: str | None = None
 
     async def score(self, runs: SampleRuns, graders: Graders) -> Score:
@@ -84,9 +95,9 @@ class GraderJudge:
         notes = [*runs.main.notes, *graders.notes]
         beneath = []
         async with span("turncurve grades", type="grader"):
-            asked = await self._ask(runs.main, graders)
+            asked = await self._ask(runs.main, runs, graders)
             for run in runs.beneath if self.subagents else ():
-                below = await self._ask(run, graders)
+                below = await self._ask(run, runs, graders)
                 beneath.append((run.agent, self._judged(below).counts))
         if runs.beneath and not self.subagents:
             n_turns = sum(len(run.turns) for run in runs.beneath)
@@ -104,21 +115,33 @@ class GraderJudge:
         folder = TurnsFolder(None if self.turns_dir is None else Path(self.turns_dir))
         return score_of(judged, folder)
 
-    async def _ask(self, run: Run, graders: Graders) -> _Asked:
-        session = Session(self.rubric, graders.panel, self.settings)
+    async def _ask(self, run: Run, runs: SampleRuns, graders: Graders) -> _Asked:
+        settings = self.settings
+        if self.restate is not False:
+            who = restater(self.restate, run, runs.events, keep_prompts=self.keep_prompts)
+            settings = replace(settings, restater=who)
+        session = Session(self.rubric, graders.panel, settings)
         asked = _Asked(run=run, grader=session.line.panel_name)
         asked.chosen = [run.turns[at].index for at in self.settings.choice.positions(run)]
         asked.why_not = why_not(run, self.rubric) or _NOT_ASKED
         if asked.why_not != _NOT_ASKED:
             return asked
+        if settings.restater is not None:
+            by = settings.restater.model.name
+            asked.notes.append(f"objectives were restated by {by}, in copies of the agent's states")
         try:
-            async for turn in grade_turns(run, session):
+            async for turn in grade_turns(run, session, goals=self._goals()):
                 if turn is not None:
                     asked.turns[turn.turn] = turn
         except GradeError as problem:
             asked.why_not = str(problem)
             asked.notes.append(f"grading was given up: {problem}")
         return asked
+
+    def _goals(self) -> Goals | None:
+        if self.other_goal is None:
+            return None
+        return Goals(by_scenario={"": (Part(label="user", text=self.other_goal),)})
 
     def _judged(self, asked: _Asked) -> Judged:
         if self.rubric.kind == "steps":
@@ -130,6 +153,7 @@ class GraderJudge:
             [*asked.numbers()],
             grader=asked.grader,
             rubric=self.rubric.id,
+            construct=self.rubric.construct,
             scale=(mark.low, mark.high) if scaled else None,  # type: ignore[arg-type]
             missing=asked.missing(),
         )
@@ -180,12 +204,13 @@ class _Asked:
 
 
 def _detail(asked: _Asked) -> dict[str, Any]:
-    """What was left out of prompts, by turn, and the replies that were no answers."""
+    """What copies restated and what prompts left out, by turn; replies that were no answers."""
     graded = [asked.turns.get(turn.index) for turn in asked.run.turns]
     elided = {
         "turns": [one and one.elided.turns for one in graded],
         "characters": [one and one.elided.characters for one in graded],
     }
+    restated = [one and one.restated and one.restated[:MOST_REPLY] for one in graded]
     replies = [
         {
             "turn": line.turn,
@@ -199,6 +224,7 @@ def _detail(asked: _Asked) -> dict[str, Any]:
         if line.missing is not None
     ]
     return {
+        **({"restated": restated} if any(restated) else {}),
         **({"elided": elided} if any(map(any, elided.values())) else {}),
         **({"replies": replies} if replies else {}),
     }

@@ -104,6 +104,7 @@ def judged_numbers(
     *,
     grader: str,
     rubric: str,
+    construct: str,
     scale: tuple[float, float] | None,
     missing: Mapping[int, str],
 ) -> Judged:
@@ -113,7 +114,14 @@ def judged_numbers(
     counts = count_numbers(turns, signal)
     n_asked = counts.n_turns
     return Judged(
-        record=record_of_numbers(turns, grader=grader, rubric=rubric, scale=scale, missing=missing),
+        record=record_of_numbers(
+            turns,
+            grader=grader,
+            rubric=rubric,
+            construct=construct,
+            scale=scale,
+            missing=missing,
+        ),
         counts=counts,
         value={
             "rubric_mean": counts.mean,

@@ -29,6 +29,7 @@ def record_of_numbers(
     *,
     grader: str | None,
     rubric: str | None,
+    construct: str | None = None,
     scale: tuple[float, float] | None = None,
     missing: Mapping[int, str],
 ) -> dict[str, Any]:
@@ -39,13 +40,14 @@ def record_of_numbers(
             that was not to be judged.
         grader: Who judged.
         rubric: By what.
+        construct: What the numbers are of, in words.
         scale: Lowest and highest value of `quality`.
         missing: Why turns have no number, by turn.
 
     Returns:
-        JSON values: `schema`, `source`, `grader`, `rubric`, `n_turns`; `asked`, a text of one
-        letter a turn; `values`, a list with a number or null a turn by signal; `scale`; `missing`,
-        a list of `{why, turns}`.
+        JSON values: `schema`, `source`, `grader`, `rubric`, `construct`, `n_turns`; `asked`, a
+        text of one letter a turn; `values`, a list with a number or null a turn by signal;
+        `scale`; `missing`, a list of `{why, turns}`.
     """
     named = [name for name in NUMBERS if any(name in (turn or {}) for turn in turns)]
     return {
@@ -53,6 +55,7 @@ def record_of_numbers(
         "source": "grader",
         "grader": grader,
         "rubric": rubric,
+        **({"construct": construct} if construct else {}),
         "n_turns": len(turns),
         "asked": "".join(_letter(turn) for turn in turns),
         "values": {name: [(turn or {}).get(name) for turn in turns] for name in named},

@@ -206,9 +206,16 @@ def _add_numbers(
         values = judged.values.setdefault(turn, {})
         for signal, number in numbers.items():
             values[f"{name}_{signal}" if signal in taken else signal] = number
-    if "quality" not in taken and any("quality" in numbers for numbers in found.values()):
+    given = dict.fromkeys(signal for numbers in found.values() for signal in numbers)
+    if "quality" in given and "quality" not in taken:
         judged.scale = _scale(record)
-        judged.notes.append(f"quality: the score {name!r}")
+    construct = as_name(record.get("construct"))
+    of = f", {construct}" if construct else ""
+    judged.notes += [
+        f"{signal}: the score {name!r}{of}"
+        for signal in given
+        if signal not in taken and signal != judged_numbers.MISSING
+    ]
     _note_beyond(judged, name, n_turns, len(record["asked"]) - n_turns)
 
 
