@@ -239,7 +239,8 @@ def test_a_dead_grader_fails_no_sample(reply: Exception | str, tmp_path: Path) -
     assert (got["missing_rate"], got["missing_rate_n"]) == (1, 2)
 
 
-def test_a_grader_that_dies_is_given_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rubric", "letters"), [("steps", "validity"), ("score", "asked")])
+def test_a_grader_that_dies_is_given_up(rubric: str, letters: str, tmp_path: Path) -> None:
     """After ten questions without one grade the rest of the run is missing for that reason."""
     asked: list[int] = []
 
@@ -250,9 +251,10 @@ def test_a_grader_that_dies_is_given_up(tmp_path: Path) -> None:
 
     plan = " ".join(f"k{n}" for n in range(29)) + " !"
     task = Task(dataset=[Sample(input="w", target="done")], solver=react(tools=[lookup()]))
-    task.scorer = [includes(), degradation_scorer(model=judge(down))]
+    task.scorer = [includes(), degradation_scorer(rubric, model=judge(down))]
     done = run(task, words(plan), tmp_path)
-    assert record(done)["validity"] == "-" * 30
+    assert record(done)[letters] == "-" * 30
+    assert found(done)["missing_rate"] == 1
     assert len(asked) < 30
     assert any(
         "not one grade came of 10 questions" in one["why"] for one in record(done)["missing"]
