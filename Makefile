@@ -43,7 +43,7 @@ $(VENV)/.local-model: $(VENV)/.dev
 	$(PIP) install -c requirements-dev.lock -e '.[local-model]'
 	@touch $@
 
-# Without the pins of the lock file, which the oldest Inspect does not go with.
+## Without the pins of the lock file, which the oldest Inspect does not go with.
 $(OLDEST)/.dev: pyproject.toml
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip --disable-pip-version-check --quiet install -e '.[dev]' \
