@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -76,6 +76,7 @@ def test_a_known_slope_is_found_and_covered() -> None:
     assert held / 400 == pytest.approx(0.95, abs=0.033)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 4), min_size=8, max_size=20), st.integers(2, 4))
 def test_epochs_of_one_sample_are_one_unit(levels: list[float], n: int) -> None:
     """Copies of a run under one scenario change nothing but the number of runs."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from readers.inspect_logs import call, event, runs_of, sample
@@ -34,6 +34,7 @@ def grades(draw: st.DrawFn) -> Grade:
     )
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), grades()), min_size=1, max_size=30))
 def test_a_record_gives_back_the_grades(wanted: list[Grade | None]) -> None:
     """Through JSON and back every grade is the same at its turn; one not asked about has none."""
@@ -43,6 +44,7 @@ def test_a_record_gives_back_the_grades(wanted: list[Grade | None]) -> None:
     assert source_of(record) == "grader"
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(grades(), min_size=3, max_size=3), min_size=1, max_size=10))
 def test_every_vote_is_kept(votes: list[list[Grade]]) -> None:
     """A panel's grades come back with each member's, and with what it could know."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from readers.inspect_logs import call, runs_of, sample
@@ -20,6 +20,7 @@ HAD = st.dictionaries(st.sampled_from(NUMBERS), st.floats(-1, 4)).map(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.just({"grade_missing": 1.0}), HAD), max_size=20))
 def test_a_record_gives_back_the_numbers(turns: list[dict[str, float] | None]) -> None:
     """Through JSON and back each turn that was asked about has its numbers, the others nothing."""
