@@ -81,7 +81,7 @@ oldest-inspect: $(OLDEST)/.dev
 	  $(addprefix tests/readers/test_inspect_,faults.py live.py log.py quality.py usage.py)
 
 local-model: $(VENV)/.local-model
-	$(BIN)/python -m pytest -m local_model -rs
+	$(BIN)/python -m pytest -m local_model -rs tests/inspect_ext
 
 nightly: $(VENV)/.dev oldest-inspect local-model
 	TURNCURVE_FUZZ=10000 TURNCURVE_FUZZ_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/readers/test_fuzz.py

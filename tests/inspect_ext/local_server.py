@@ -9,9 +9,11 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 
 def serve(port: int, file: Path) -> None:
@@ -50,7 +52,23 @@ def served(folder: Path) -> Iterator[str]:
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "")
         assert any(line.startswith("listening") for line in lines), told.read_text()
+        wait_for(f"http://127.0.0.1:{port}/health")
         yield f"http://127.0.0.1:{port}/v1"
+
+
+def wait_for(address: str, seconds: float = 120) -> None:
+    """Return once the server has loaded the model: until then it says 503."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with urlopen(address, timeout=10) as reply:
+                reply.read()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+        else:
+            return
 
 
 if __name__ == "__main__":

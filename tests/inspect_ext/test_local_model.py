@@ -79,7 +79,8 @@ def test_a_real_model_grades_within_an_evaluation_and_its_log(
 
     grades = tmp_path / "g.jsonl"
     asked = ["grade", tmp_path / "logs", "--grades", grades, "--model", NAME, "--rubric", rubric]
-    options = ["--base-url", address, "--turns", "1", "-P", "max_tokens=40", "--json", "-"]
+    options = ["--base-url", address, "--turns", "1", "--json", "-"]
+    options += ["-P", "max_tokens=40", "-P", "temperature=0"]
     with quiet():
         done = CliRunner().invoke(cli, [*map(str, asked), *options])
     assert done.exit_code == 0, done.output
