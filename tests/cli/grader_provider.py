@@ -42,6 +42,15 @@ def reply(name: str, turn: int) -> str:
     return json.dumps(FAIL if name == "late" and turn > 20 else PASS)
 
 
+def of_objective(messages: list[ChatMessage]) -> str:
+    """Restates the objective, in other words after five turns of its own; judges by the words."""
+    if "How near is the objective" in messages[-1].text:
+        return json.dumps({"similarity": 4 if "as I was told" in messages[-1].text else 1})
+    n_own = sum(message.role == "assistant" for message in messages)
+    CALLS.append(n_own + 1)
+    return "Do as I was told." if n_own <= 5 else "Write a poem."
+
+
 @modelapi(name="turncurvetest")
 class Provider(ModelAPI):
     """Answers by the model's name and the turn that is asked about."""
@@ -51,7 +60,11 @@ class Provider(ModelAPI):
     ) -> ModelOutput:
         del tools, tool_choice, config
         turns = [int(n) for m in input for n in re.findall(r"Judge turn (\d+) only", m.text)]
-        CALLS.append(turns[0])
-        output = ModelOutput.from_content(self.model_name, reply(self.model_name, turns[0]))
+        if turns:
+            CALLS.append(turns[0])
+            text = reply(self.model_name, turns[0])
+        else:
+            text = of_objective(input)
+        output = ModelOutput.from_content(self.model_name, text)
         output.usage = ModelUsage(input_tokens=1_000, output_tokens=50, total_tokens=1_050)
         return output

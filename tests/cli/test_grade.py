@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,6 +74,55 @@ def test_from_traces_to_a_report_on_the_grades(traces: Path, tmp_path: Path) -> 
     assert means
     assert max(means.values()) == 1
     assert min(means.values()) == 0
+
+
+def test_standard_output_is_the_result_alone(traces: Path, tmp_path: Path) -> None:
+    """What Inspect says of its hooks when it starts goes to standard error."""
+    code = (
+        "from inspect_ai.hooks import Hooks, hooks\n"
+        "import cli.grader_provider\n"
+        "from turncurve.cli.main import main\n"
+        "hooks(name='told', description='is told of at the start')(type('Told', (Hooks,), {}))\n"
+        "main()"
+    )
+    asked = ["grade", traces, "--grades", tmp_path / "g.jsonl", "--turns", "5", "--json", "-"]
+    model = ["--model", "turncurvetest/late", "--price", "1", "10"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, asked), *model],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert "hooks enabled" in done.stderr
+    assert json.loads(done.stdout)["grading"]["n_graded"] == 6
+
+
+def test_objectives_are_restated_in_copies(traces: Path, tmp_path: Path) -> None:
+    """The agent's model restates at chosen turns, the judge compares; it is paid for once."""
+    grades = tmp_path / "g.jsonl"
+    asked = ("--rubric", "fidelity", "--restate", "turncurvetest/agent", "--turns", "2,5,20")
+    plan = json.loads(graded(traces, grades, *asked, "--dry-run", "--json", "-").stdout)
+    assert plan["by_grader"]["turncurvetest/agent"]["n_calls"] == 18
+    done = graded(traces, grades, *asked)
+    assert done.exit_code == 0, done.stderr
+    assert sorted(CALLS) == sorted([2, 5, 20] * 6)
+    words = " ".join(done.stdout.split())
+    assert "objective as restated in a copy of the turn's state" in words
+    assert "turncurvetest/agent, in copies" in words
+    report = run("report", traces, "--grades", grades, "--json", "-")
+    curve = [c for c in json.loads(report.stdout)["curves"] if c["signal"] == "goal_fidelity_raw"]
+    assert {p["from"]: p["value"] for p in curve} == {2: 1.0, 5: 1.0, 20: 0.25}
+    again = graded(traces, grades, *asked, "--json", "-")
+    assert again.exit_code == 0, again.stderr
+    assert (CALLS, json.loads(again.stdout)["grading"]["n_calls"]) == ([], 0)
+
+
+def test_only_a_rubric_of_fidelity_judges_what_is_restated(traces: Path, tmp_path: Path) -> None:
+    """With another the command says which would."""
+    done = graded(traces, tmp_path / "g.jsonl", "--restate", "turncurvetest/agent")
+    assert done.exit_code == 2
+    assert "name --rubric fidelity" in " ".join(done.stderr.split())
 
 
 def test_a_second_run_goes_on(traces: Path, tmp_path: Path) -> None:

@@ -155,6 +155,19 @@ def test_what_was_had_is_not_asked_again_and_what_was_missing_is() -> None:
     assert (session.n_before, session.n_had) == (2, 1)
 
 
+def test_runs_of_one_content_are_graded_again_for_nothing() -> None:
+    """Each keeps the shared answers under its own name, however often the command is run."""
+    journal, model = MemoryJournal(), always(PASS)
+    twins = [run(2), replace(run(2), id="twin"), replace(run(2), id="third")]
+    for _ in range(3):
+        done = graded(twins, session_of(model, journal=journal, concurrency=1))
+        assert [validities(one) for one in done] == [["pass", "pass"]] * 3
+        assert {line.run for one in done for line in one.turns[0].answers} == {
+            *("one", "twin", "third"),
+        }
+    assert len(model.asked) == 2
+
+
 def test_a_run_that_went_on_pays_for_its_new_turns_alone() -> None:
     """Turns 1 to 3 keep their grades when 4 and 5 come."""
     journal = MemoryJournal()

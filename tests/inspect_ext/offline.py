@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -87,7 +88,7 @@ def words(plan: str) -> Script:
     return answer
 
 
-def mock(script: Script) -> Model:
+def mock(script: Script, name: str = "mockllm/model") -> Model:
     """mockllm that answers by script; usage is set, so that no tokenizer is fetched."""
 
     def answer(
@@ -103,7 +104,23 @@ def mock(script: Script) -> Model:
         output.usage = ModelUsage(input_tokens=read, output_tokens=8, total_tokens=read + 8)
         return output
 
-    return get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    return get_model(name, custom_outputs=answer, memoize=False)
+
+
+def judge(answer: Callable[[int, str], str | Exception], name: str = "mockllm/judge") -> Model:
+    """A grader: maps the turn that it is asked about, and the prompt, to its reply."""
+
+    def script(turn: int, messages: Sequence[ChatMessage]) -> ModelOutput:
+        del turn
+        prompt = next(m.text for m in reversed(messages) if m.role == "user")
+        asked = next(m.text for m in messages if m.role == "user")
+        found = re.search(r"Judge turn (\d+) only", asked)
+        reply = answer(int(found[1]) if found else 0, prompt)
+        if isinstance(reply, Exception):
+            raise reply
+        return ModelOutput.from_content(name, reply)
+
+    return mock(script, name)
 
 
 @contextmanager

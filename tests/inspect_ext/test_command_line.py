@@ -31,12 +31,18 @@ def place(tmp_path: Path) -> Path:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: points-of-turncurve\nVersion: 1\n")
     points = project["entry-points"]["inspect_ai"].items()
     lines = ["[inspect_ai]", *(f"{name} = {where}" for name, where in points)]
+    lines.append("a_grader_for_tests = cli.grader_provider")
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
     return tmp_path
 
 
 def python(place: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    paths = [str(place / "site"), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    paths = [
+        str(place / "site"),
+        str(ROOT / "src"),
+        str(ROOT / "tests"),
+        os.environ.get("PYTHONPATH", ""),
+    ]
     env = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     return subprocess.run(
         [sys.executable, *arguments],
@@ -49,8 +55,8 @@ def python(place: Path, *arguments: str, **variables: str) -> subprocess.Complet
     )
 
 
-def test_the_example_task_and_a_second_scoring(place: Path) -> None:
-    """`inspect eval` of the example, the hook on; then `inspect score` by name with an argument.
+def test_the_example_task_and_more_scorings(place: Path) -> None:
+    """`inspect eval` of the example, the hook on; then `inspect score` by name with arguments.
 
     60 turns and more with a compaction, offline; the second scoring, the report on the log and the
     rows of the hook have the numbers of the first.
@@ -80,6 +86,29 @@ def test_the_example_task_and_a_second_scoring(place: Path) -> None:
     twice = read_eval_log(str(place / "twice.eval"))
     assert metrics(twice, "signals_scorer1") == pytest.approx(found)
     assert record(twice, 0, "signals_scorer1")["validity"] == record(log)["validity"]
+
+    done = python(
+        place,
+        *("-m", "inspect_ai", "score", "twice.eval", "--scorer", "turncurve/degradation_scorer"),
+        *(
+            "-S",
+            "model=turncurvetest/late,turncurvetest/good",
+            "-S",
+            "turns=10,30",
+            "-S",
+            "samples=2",
+        ),
+        *("-S", "outcome=handed_over", "--action", "append", "--output-file", "thrice.eval"),
+        *("--display", "none"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    thrice = read_eval_log(str(place / "thrice.eval"))
+    graded = record(thrice, 0, "degradation_scorer")
+    assert graded["validity"] == "." * 9 + "P" + "." * 19 + "-" + "." * (graded["n_turns"] - 30)
+    assert graded["grader"] == "turncurvetest/late*2+turncurvetest/good*2"
+    assert graded["missing"] == [{"why": "tie: 2 fail, 2 pass", "turns": [30]}]
+    assert metrics(thrice, "degradation_scorer")["missing_rate"] == 0.5
+    assert metrics(thrice)["error_rate"] == found["error_rate"]
 
     table = read_table([path]).table
     told = to_json(build_report(table))
@@ -119,9 +148,10 @@ def test_loading_it_costs_other_evaluations_nothing(place: Path) -> None:
     assert not {name.partition(".")[0] for name in foreign} & {"numpy", "scipy", "msgspec"}
     assert len([name for name in found["new"] if name.startswith("turncurve")]) <= 8
     assert found["ours"] == [
-        *("turncurve/error_rate", "turncurve/error_rate_slope", "turncurve/loop_rate"),
-        *("turncurve/median_time_to_first_error", "turncurve/missing_rate"),
-        *("turncurve/neutral_rate", "turncurve/productive_rate", "turncurve/signals_scorer"),
+        *("turncurve/degradation_scorer", "turncurve/error_rate", "turncurve/error_rate_slope"),
+        *("turncurve/loop_rate", "turncurve/median_time_to_first_error", "turncurve/missing_rate"),
+        *("turncurve/neutral_rate", "turncurve/productive_rate", "turncurve/rubric_mean"),
+        *("turncurve/rubric_slope", "turncurve/signals_scorer"),
     ]
 
 

@@ -20,7 +20,7 @@ from turncurve.inspect_ext import (
     productive_rate,
     signals_scorer,
 )
-from turncurve.inspect_ext.turn_record import JudgedRun, score_of
+from turncurve.inspect_ext.turn_record import JudgedRun, judged_grades, score_of
 from turncurve.inspect_ext.turns_file import TurnsFolder
 from turncurve.model import Grade, Run, Turn
 
@@ -41,7 +41,8 @@ def grades(letters: str) -> list[Grade]:
 def scored(sample: str | int, letters: str) -> SampleScore:
     turns = tuple(Turn(index=i) for i in range(1, len(letters) + 1))
     run = Run(id="r", turns=turns, format="hand", path="hand")
-    judged = JudgedRun(run=run, grades=grades(letters), source="grader", signals={})
+    of_grades = judged_grades(grades(letters), source="grader")
+    judged = JudgedRun(run=run, judged=of_grades, detail={})
     return SampleScore(score=score_of(judged, TurnsFolder(None)), sample_id=sample)
 
 

@@ -232,17 +232,17 @@ def test_a_long_runs_signals_go_into_a_file(tmp_path: Path) -> None:
     found = record(done)
     assert found["validity"] == "P" * 120
     assert len(json.dumps(found)) < 2_500
-    path = tmp_path / "a folder" / found["signals_file"]
+    path = tmp_path / "a folder" / found["turns_file"]
     content = path.read_bytes()
-    assert hashlib.sha256(content).hexdigest() == found["signals_sha256"]
+    assert hashlib.sha256(content).hexdigest() == found["turns_sha256"]
     whole = json.loads(content)
     assert len(whole["signals"]["context_tokens"]) == 120
     assert whole["counts"] == found["counts"]
     ingested = read_table([tmp_path / "a folder"])
     assert ([one.n_runs for one in ingested.inputs], ingested.unread) == ([1], ())
     later = rescore(done, signals_scorer())
-    assert "turns_dir" in record(later, scorer="signals_scorer1")["signals_left_out"]
+    assert "turns_dir" in record(later, scorer="signals_scorer1")["turns_left_out"]
     there = tmp_path / "there"
     later = rescore(done, signals_scorer(turns_dir=str(there)))
-    assert record(later, scorer="signals_scorer1")["signals_file"].startswith("there/turns-")
+    assert record(later, scorer="signals_scorer1")["turns_file"].startswith("there/turns-")
     assert len(list(there.iterdir())) == 1

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from readers.inspect_logs import call, event, runs_of, sample
 from turncurve.model import Grade, Run
+from turncurve.model.consensus import consensus
 from turncurve.readers.graded_turns import KEY, NOT_SAID, grades_of, record_of, source_of
 
 LEVELS = st.sampled_from([None, "low", "medium", "high"])
@@ -32,13 +34,39 @@ def grades(draw: st.DrawFn) -> Grade:
     )
 
 
-@given(st.lists(grades(), min_size=1, max_size=30))
-def test_a_record_gives_back_the_grades(wanted: list[Grade]) -> None:
-    """Through JSON and back every grade is the same, at its turn."""
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.none(), grades()), min_size=1, max_size=30))
+def test_a_record_gives_back_the_grades(wanted: list[Grade | None]) -> None:
+    """Through JSON and back every grade is the same at its turn; one not asked about has none."""
     record = json.loads(json.dumps(record_of(wanted, source="grader")))
     found = grades_of(record, n_turns=len(wanted))
-    assert found == dict(enumerate(wanted, start=1))
+    assert found == {t: grade for t, grade in enumerate(wanted, start=1) if grade is not None}
     assert source_of(record) == "grader"
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(grades(), min_size=3, max_size=3), min_size=1, max_size=10))
+def test_every_vote_is_kept(votes: list[list[Grade]]) -> None:
+    """A panel's grades come back with each member's, and with what it could know."""
+    wanted = [
+        replace(consensus(of_turn, grader="g", n_asked=3), construct="no_hindsight")
+        for of_turn in votes
+    ]
+    found = grades_of(
+        json.loads(json.dumps(record_of(wanted, source="grader"))), n_turns=len(wanted)
+    )
+    for turn, of_turn in enumerate(votes, start=1):
+        assert replace(found[turn], members=None) == replace(wanted[turn - 1], members=None)
+        assert found[turn].members == tuple(
+            replace(vote, construct="no_hindsight") for vote in of_turn
+        )
+
+
+def test_hostile_votes_are_no_votes() -> None:
+    """What is no list of records of letters is left out; a lone vote makes no panel."""
+    for votes in ("FP", [1, {"validity": 3}], [{"validity": "FFFF"}]):
+        found = grades_of({"schema": 1, "validity": "F.P", "votes": votes}, n_turns=3)
+        assert [(turn, grade.members) for turn, grade in found.items()] == [(1, None), (3, None)]
 
 
 def test_a_long_record_is_small() -> None:

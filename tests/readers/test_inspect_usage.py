@@ -64,6 +64,10 @@ def test_nothing_counted_is_not_known() -> None:
     assert usage == Usage(input_uncached=7, output=0)
 
 
+@pytest.mark.skipif(
+    "input_context_tokens" not in ModelOutput.model_fields,
+    reason="Inspect before 0.3.282 knows no context of its own",
+)
 @given(fresh=COUNTS, read=COUNTS, write=COUNTS, context=st.integers(1, 300_000))
 def test_the_logs_own_context_stands(fresh: int, read: int, write: int, context: int) -> None:
     """Where the log says how large the context was, the parts add up to it whatever the rest."""

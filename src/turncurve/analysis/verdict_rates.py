@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from turncurve.analysis.excluded import excluded_counts
-from turncurve.analysis.over_runs import mean_over_runs, ratio_over_runs
+from turncurve.analysis.number_rates import RunNumbers
+from turncurve.analysis.over_runs import ratio_over_runs
+from turncurve.analysis.over_units import mean_over_units, summed, told_units, units_of
 from turncurve.analysis.trend import MIN_TURNS
 from turncurve.analysis.turn_quantiles import turn_quantiles
 from turncurve.model import Grade
@@ -50,18 +52,20 @@ class RunVerdicts:
         return self.n_turns - self.n_missing
 
 
-def count_verdicts(grades: Sequence[Grade]) -> RunVerdicts:
+def count_verdicts(grades: Sequence[Grade | None]) -> RunVerdicts:
     """Count one run's verdicts.
 
     Args:
-        grades: One grade a turn, of turns 1, 2, ... in order, all by one grader.
+        grades: Of turns 1, 2, ... in order, all by one grader; None for a turn that was not to be
+            judged.
     """
-    validity = [grade.validity for grade in grades]
-    judged = [turn for turn, found in enumerate(validity, start=1) if found is not None]
-    failed = [turn for turn, found in enumerate(validity, start=1) if found == "fail"]
-    looping = [grade.looping for grade in grades if grade.looping is not None]
+    asked = {turn: grade for turn, grade in enumerate(grades, start=1) if grade is not None}
+    validity = [grade.validity for grade in asked.values()]
+    judged = [turn for turn, grade in asked.items() if grade.validity is not None]
+    failed = [turn for turn, grade in asked.items() if grade.validity == "fail"]
+    looping = [grade.looping for grade in asked.values() if grade.looping is not None]
     return RunVerdicts(
-        n_turns=len(grades),
+        n_turns=len(asked),
         n_fail=len(failed),
         n_neutral=validity.count("neutral"),
         n_pass=validity.count("pass"),
@@ -85,8 +89,8 @@ def _slope(judged: Sequence[int], failed: Sequence[int]) -> float | None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rate:
     estimand: str
-    top: Callable[[RunVerdicts], int]
-    bottom: Callable[[RunVerdicts], int]
+    top: Callable[[Any], int]
+    bottom: Callable[[Any], int]
     none: str
     """Why there is no rate."""
 
@@ -129,7 +133,7 @@ RATES: Mapping[str, _Rate] = {
 
 def verdict_rate(
     name: str,
-    runs: Sequence[RunVerdicts],
+    runs: Sequence[RunVerdicts | RunNumbers],
     *,
     scenarios: Sequence[Hashable] | None = None,
     level: float = 0.95,
@@ -141,7 +145,8 @@ def verdict_rate(
 
     Args:
         name: Which share.
-        runs: One a run; a run without a turn that counts adds nothing.
+        runs: One a run; a run without a turn that counts adds nothing. Of runs with numbers in
+            place of verdicts only `missing_rate` can be had.
         scenarios: The scenario of each run, if scenarios are to be the units; None: runs are.
         level: Confidence level.
     """
@@ -151,16 +156,16 @@ def verdict_rate(
     used = bottom > 0
     if not used.any():
         return absent(rate.estimand, rate.none, level=level)
-    unit = _units(len(runs), scenarios)[used]
+    unit = units_of(len(runs), scenarios)[used]
     found = ratio_over_runs(
         rate.estimand,
-        _summed(unit, top[used]),
-        _summed(unit, bottom[used]),
+        summed(unit, top[used]),
+        summed(unit, bottom[used]),
         level=level,
         excluded={"run without a turn that counts": int((~used).sum())},
     )
     return replace(
-        _over(found, scenarios, n_runs=int(used.sum())),
+        told_units(found, scenarios, n_runs=int(used.sum())),
         low=None if found.low is None else max(found.low, 0.0),
         high=None if found.high is None else min(found.high, 1.0),
         n_turns=int(bottom.sum()),
@@ -180,16 +185,15 @@ def error_rate_slope(
     """
     estimand = "Mean over runs of the change of the failing share by turn within the run."
     slopes = np.array([np.nan if r.error_slope is None else r.error_slope for r in runs])
-    used = ~np.isnan(slopes)
-    few = {f"fewer than {MIN_TURNS} turns with a verdict": int((~used).sum())}
-    if not used.any():
-        none = absent(estimand, f"no run has {MIN_TURNS} turns with a verdict", level=level)
-        return replace(none, excluded=excluded_counts(few))
-    unit = _units(len(runs), scenarios)[used]
-    mean = _summed(unit, slopes[used]) / _summed(unit, np.ones(int(used.sum())))
-    found = mean_over_runs(estimand, mean, level=level, excluded=few)
-    n_turns = sum(run.n_judged for run, is_used in zip(runs, used, strict=True) if is_used)
-    return replace(_over(found, scenarios, n_runs=int(used.sum())), n_turns=n_turns)
+    return mean_over_units(
+        estimand,
+        slopes,
+        scenarios=scenarios,
+        n_turns=np.array([run.n_judged for run in runs], dtype=np.int64),
+        none=f"no run has {MIN_TURNS} turns with a verdict",
+        few=f"fewer than {MIN_TURNS} turns with a verdict",
+        level=level,
+    )
 
 
 def median_time_to_first_error(runs: Sequence[RunVerdicts], *, level: float = 0.95) -> Estimate:
@@ -221,28 +225,4 @@ def median_time_to_first_error(runs: Sequence[RunVerdicts], *, level: float = 0.
         assumptions=("runs are independent", "runs that end early would have gone on like others"),
         warnings=(f"{curve.n_events} of {len(judged)} runs had a failing turn",),
         reason=None if median.turn is not None else "fewer than half of the runs failed",
-    )
-
-
-def _units(n_runs: int, scenarios: Sequence[Hashable] | None) -> NDArray[np.int64]:
-    if scenarios is None:
-        return np.arange(n_runs)
-    numbered = {name: number for number, name in enumerate(dict.fromkeys(scenarios))}
-    return np.array([numbered[name] for name in scenarios], dtype=np.int64)
-
-
-def _summed(unit: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sums by unit; units without a value are left out."""
-    _, position = np.unique(unit, return_inverse=True)
-    return np.asarray(np.bincount(position, weights=values), dtype=np.float64)
-
-
-def _over(found: Estimate, scenarios: Sequence[Hashable] | None, *, n_runs: int) -> Estimate:
-    if scenarios is None:
-        return found
-    return replace(
-        found,
-        n_runs=n_runs,
-        method=found.method.replace("over runs", "over scenarios"),
-        assumptions=("scenarios are independent",),
     )

@@ -16,6 +16,7 @@ class Grading:
 
     models: tuple[str, ...]
     rubric: str
+    restate: str | None
     samples: int
     turns: tuple[int, ...]
     every: int
@@ -37,14 +38,12 @@ class Grading:
 
 def _turns(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...]:
     """Numbers of turns, divided by commas."""
-    if value is None:
-        return ()
-    parts = [part.strip() for part in value.split(",")]
-    if not all(part.isascii() and part.isdigit() and int(part) >= 1 for part in parts):
-        raise click.BadParameter(
-            f"wanted numbers of turns from 1, divided by commas, got {value!r}", ctx, param
-        )
-    return tuple(sorted({int(part) for part in parts}))
+    from turncurve.grading.turn_choice import turn_numbers  # noqa: PLC0415 -- --help is light
+
+    try:
+        return turn_numbers(value)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), ctx, param) from problem
 
 
 def _pairs(
@@ -86,6 +85,12 @@ def grade_options(command: F) -> F:
             show_default=True,
             metavar="RUBRIC",
             help="What is asked: a file, or steps, score, rules or fidelity.",
+        ),
+        click.option(
+            "--restate",
+            metavar="NAME",
+            help="With a fidelity rubric: have this model, usually the agent's own, restate the "
+            "objective in a copy of each chosen turn's state, and judge that.",
         ),
         click.option(
             "--samples",

@@ -19,8 +19,9 @@ from turncurve.cli.results import write_result
 from turncurve.grading.carry_out import CanaryChoice, Job, carry_out, plan_out
 from turncurve.grading.cost import Limits, Pricing
 from turncurve.grading.inspect_model import inspect_grader
-from turncurve.grading.model import GraderModel, Member
+from turncurve.grading.model import GraderModel, Member, Restater
 from turncurve.grading.plan import survey
+from turncurve.grading.restate import as_restated
 from turncurve.grading.rubric_file import load_rubric
 from turncurve.grading.session import GradeSettings, Progress
 from turncurve.grading.turn_choice import TurnChoice
@@ -70,7 +71,8 @@ def make_grades(
                 targets, PLAN_TITLE, plan_json(plan), plan_blocks(plan), quiet=reading.quiet
             )
             return n_problems
-        n_votes = seen.n_turns * sum(member.samples for member in job.panel)
+        per_turn = sum(member.samples for member in job.panel)
+        n_votes = seen.n_turns * (per_turn + (job.settings.restater is not None))
         with ProgressBar("grading", Console(stderr=True, quiet=reading.quiet)) as bar:
 
             def tell(progress: Progress) -> None:
@@ -84,7 +86,10 @@ def make_grades(
 
 
 def _job(grades: Path, grading: Grading) -> Job:
-    rubric = load_rubric(grading.rubric)
+    rubric, restater = load_rubric(grading.rubric), None
+    if grading.restate is not None:
+        rubric = as_restated(rubric)
+        restater = Restater(model=_grader(grading.restate, grading))
     pricing = Pricing(per_million=grading.price)
     if grading.max_usd is not None:
         _check_prices(grading, pricing)
@@ -95,6 +100,7 @@ def _job(grades: Path, grading: Grading) -> Job:
         per_run=grading.per_run,
         limits=Limits(usd=grading.max_usd, tokens=grading.max_tokens, calls=grading.max_calls),
         price=pricing,
+        restater=restater,
     )
     names = list(dict.fromkeys(grading.models))
     if len(names) < len(grading.models):
@@ -118,7 +124,7 @@ def _job(grades: Path, grading: Grading) -> Job:
 
 
 def _check_prices(grading: Grading, pricing: Pricing) -> None:
-    for name in grading.models:
+    for name in (*grading.models, *([grading.restate] if grading.restate else [])):
         if pricing(name, Usage(input_uncached=1, output=1)) is None:
             raise click.UsageError(
                 f"--max-usd: the price of {name} is not known; add --price IN OUT, or limit "

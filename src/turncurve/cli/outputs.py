@@ -10,8 +10,6 @@ from pathlib import Path
 
 import click
 
-from turncurve.ingest import whole_file
-
 PIECE = 65_536
 """Bytes handed to standard output at once."""
 
@@ -63,6 +61,8 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     Raises:
         click.ClickException: The folder does not exist or cannot be written.
     """
+    from turncurve.ingest import whole_file  # noqa: PLC0415 -- --help is light
+
     try:
         whole_file.write_whole(path, write)
     except OSError as problem:

@@ -34,6 +34,7 @@ class Grading:
         rubric_digest: Of all that graders were told by it.
         construct: What grades by it are of.
         panel: Who was asked, by name, to votes a turn.
+        restated_by: Who restated the objectives that were judged; None where turns were.
         n_runs: Runs of which at least one turn was asked about.
         excluded: Why other runs were not graded, to how many.
         n_chosen: Turns that were to be graded.
@@ -65,6 +66,7 @@ class Grading:
     rubric_digest: str
     construct: str
     panel: Mapping[str, int]
+    restated_by: str | None
     n_runs: int
     excluded: Mapping[str, int]
     n_chosen: int
@@ -144,6 +146,7 @@ class Account:
             rubric_digest=session.rubric.digest,
             construct=session.rubric.construct,
             panel={member.grader: member.samples for member in session.line.panel},
+            restated_by=session.line.restated_by.grader if session.line.restated_by else None,
             n_runs=self.n_runs,
             excluded=dict(self.excluded),
             n_chosen=self.n_chosen,

@@ -70,7 +70,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is sent, and how a reply is read."""
+    """What is sent, and how a reply is read; without a schema a text is wanted."""
 
     prompt: Prompt
     schema: Mapping[str, Any] | None
@@ -78,16 +78,13 @@ class Question:
 
 
 async def ask(model: GraderModel, question: Question, *, pace: Pace, price: Price) -> Asked:
-    """Ask once. A reply that is no answer is told its fault and asked for once more.
+    """Ask once. A reply that is no JSON answer is told its fault and asked for once more.
 
     A refusal, a reply that was cut off and a call that failed are not asked again: the next run of
     the command does.
     """
     asked, started = Asked(), time.monotonic()
-    messages = [
-        GraderMessage(role="system", parts=(question.prompt.system,)),
-        GraderMessage(role="user", parts=question.prompt.parts),
-    ]
+    messages = [*question.prompt.messages]
 
     async def reply_to() -> Reply | None:
         """One call, whose outcome stands in `asked`; None where it failed."""
@@ -102,8 +99,9 @@ async def ask(model: GraderModel, question: Question, *, pace: Pace, price: Pric
         return reply
 
     first = await reply_to()
-    if first is not None and asked.missing is not None and asked.missing.reason in _MENDABLE:
-        fault = REPAIR.format(fault=asked.missing.detail)
+    absence = None if question.schema is None else asked.missing
+    if first is not None and absence is not None and absence.reason in _MENDABLE:
+        fault = REPAIR.format(fault=absence.detail)
         messages += [
             GraderMessage(role="assistant", parts=(first.text or "(empty)",)),
             GraderMessage(role="user", parts=(fault,)),

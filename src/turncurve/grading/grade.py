@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from turncurve.grading.anchors import Goals, anchor_prompt, paraphrase_prompt
 from turncurve.grading.items import Item, anchor_items, turn_items
 from turncurve.grading.model import GraderModel, Member, Panel
 from turncurve.grading.prompt import goal_parts
+from turncurve.grading.restate import restated, text_of, unsaid
 from turncurve.grading.rubric import Rubric
 from turncurve.grading.session import GradeSettings, Session
 from turncurve.grading.turn_text import Part, parts_of_turn
@@ -33,12 +43,14 @@ class GradedTurn:
         judgement: What the votes come to.
         answers: Each vote, and each missing one.
         elided: What of the run the graders were not shown.
+        restated: The objective as a copy of the turn's state restated it, where one was asked.
     """
 
     turn: int
     judgement: Judgement
     answers: tuple[GradeLine, ...]
     elided: Elided
+    restated: str | None = None
 
     @property
     def grade(self) -> Grade | None:
@@ -112,35 +124,62 @@ async def grade_run(
     excluded = why_not(run, rubric)
     if excluded is not None:
         return GradedRun(run=run.id, excluded=excluded)
+    graded, n_chosen = [], 0
+    async with aclosing(grade_turns(run, session, goals=goals)) as turns:
+        async for turn in turns:
+            n_chosen += 1
+            if turn is not None:
+                graded.append(turn)
+    return GradedRun(run=run.id, turns=tuple(graded), n_chosen=n_chosen)
+
+
+async def grade_turns(
+    run: Run, session: Session, *, goals: Goals | None = None
+) -> AsyncGenerator[GradedTurn | None, None]:
+    """Grade the turns of one run that can be graded (`why_not`), and give each once it is settled.
+
+    Args:
+        run: The run, with its text.
+        session: Rubric, panel, settings and journal.
+        goals: Goals of other scenarios, for floor and ceiling of a `fidelity` rubric.
+
+    Yields:
+        Each chosen turn in order; None for one that a limit forbade to ask about.
+
+    Raises:
+        GradeError: The grader is dead, or the budget leaves no room for the run.
+    """
     session.journal.add_run(_run_line(run))
     file = GradeFile(session=session.line)
     for line in await _anchors(run, session, goals or Goals()):
         file.add(0, line)
-    questions = turn_items(
-        run,
-        rubric,
-        session.panel,
-        choice=session.settings.choice,
-        context_tokens=session.settings.context_tokens,
+    async with aclosing(_in_order(_questions(run, session), session.settings.per_run)) as settled:
+        async for turn in settled:
+            yield None if turn is None else _graded(run, turn, file)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settled:
+    """All answers to the questions about a turn."""
+
+    items: Sequence[Item]
+    lines: Sequence[GradeLine]
+    restated: str | None = None
+
+
+def _graded(run: Run, settled: _Settled, file: GradeFile) -> GradedTurn:
+    for line in settled.lines:
+        file.add(0, line)
+    first = settled.items[0]
+    judgement = judge(file, run.id, first.turn)
+    assert judgement is not None
+    return GradedTurn(
+        turn=first.turn,
+        judgement=judgement,
+        answers=tuple(settled.lines),
+        elided=first.prompt.elided,
+        restated=settled.restated,
     )
-    graded, n_chosen = [], 0
-    async for items, lines in _settled(questions, session):
-        n_chosen += 1
-        if len(lines) < len(items):
-            continue
-        for line in lines:
-            file.add(0, line)
-        judgement = judge(file, run.id, items[0].turn)
-        assert judgement is not None
-        graded.append(
-            GradedTurn(
-                turn=items[0].turn,
-                judgement=judgement,
-                answers=tuple(lines),
-                elided=items[0].prompt.elided,
-            )
-        )
-    return GradedRun(run=run.id, turns=tuple(graded), n_chosen=n_chosen)
 
 
 async def grade_runs(
@@ -184,33 +223,60 @@ def run_grading(work: Awaitable[None]) -> None:
     asyncio.run(main())
 
 
-async def _settled(
-    questions: Iterator[tuple[Item, ...]], session: Session
-) -> AsyncIterator[tuple[tuple[Item, ...], list[GradeLine]]]:
-    """The answers about each turn, in order; so many turns are asked about at once."""
-    ahead = list[tuple[tuple[Item, ...], list[asyncio.Task[GradeLine | None]]]]()
+def _questions(run: Run, session: Session) -> Iterator[Awaitable[_Settled | None]]:
+    """For each chosen turn the work of settling it."""
+    settings = session.settings
+    if settings.restater is not None:
+        for position in settings.choice.positions(run):
+            yield _settle_restated(run, position, session)
+        return
+    for items in turn_items(
+        run,
+        session.rubric,
+        session.panel,
+        choice=settings.choice,
+        context_tokens=settings.context_tokens,
+    ):
+        yield _settle(items, session)
+
+
+async def _in_order(
+    works: Iterator[Awaitable[_Settled | None]], at_once: int
+) -> AsyncGenerator[_Settled | None, None]:
+    """What works give, in their order; so many are under way at once."""
+    ahead = deque[asyncio.Future[_Settled | None]]()
     try:
-        for items in questions:
-            tasks = [asyncio.create_task(session.settle(item)) for item in items]
-            ahead.append((items, tasks))
-            if len(ahead) >= session.settings.per_run:
-                first, its = ahead.pop(0)
-                yield first, await _answers(its)
+        for work in works:
+            ahead.append(asyncio.ensure_future(work))
+            if len(ahead) >= at_once:
+                yield await ahead.popleft()
         while ahead:
-            first, its = ahead.pop(0)
-            yield first, await _answers(its)
+            yield await ahead.popleft()
     finally:
-        for _, tasks in ahead:
-            for task in tasks:
-                task.cancel()
+        for task in ahead:
+            task.cancel()
 
 
-async def _answers(tasks: Sequence[asyncio.Task[GradeLine | None]]) -> list[GradeLine]:
+async def _settle(items: Sequence[Item], session: Session) -> _Settled | None:
+    """The answers to some questions; None where a limit forbids one."""
+    tasks = [asyncio.create_task(session.settle(item)) for item in items]
     try:
-        return [line for line in await asyncio.gather(*tasks) if line is not None]
+        lines = [line for line in await asyncio.gather(*tasks) if line is not None]
     finally:
         for task in tasks:
             task.cancel()
+    return _Settled(items=items, lines=lines) if len(lines) == len(items) else None
+
+
+async def _settle_restated(run: Run, position: int, session: Session) -> _Settled | None:
+    """The answers about the objective as a copy of the turn's state restates it."""
+    said = await restated(run, position, session)
+    if said.line is None:
+        return None
+    if said.text is None:
+        return _Settled(items=said.items, lines=unsaid(said.items, said.line, session))
+    settled = await _settle(said.items, session)
+    return settled and replace(settled, restated=said.text)
 
 
 async def _together(works: Sequence[Awaitable[None]]) -> None:
@@ -225,17 +291,18 @@ async def _together(works: Sequence[Awaitable[None]]) -> None:
 
 
 async def _anchors(run: Run, session: Session, goals: Goals) -> list[GradeLine]:
-    """What the judge says of another goal, and of the run's own in other words."""
-    if session.rubric.kind != "fidelity":
+    """What the judge says of another goal, and of the run's own in other words.
+
+    Neither says anything without the other, so that without another goal nothing is asked.
+    """
+    other = goals.other(run) if session.rubric.kind == "fidelity" else None
+    if other is None:
         return []
     context_tokens = session.settings.context_tokens
-    items = list[Item]()
-    other = goals.other(run)
-    if other is not None:
-        prompt = anchor_prompt(run, session.rubric, other, context_tokens)
-        items += anchor_items(
-            run, session.panel, anchor="floor", prompt=prompt, settings=session.line.settings
-        )
+    prompt = anchor_prompt(run, session.rubric, other, context_tokens)
+    items = anchor_items(
+        run, session.panel, anchor="floor", prompt=prompt, settings=session.line.settings
+    )
     said = await _paraphrase(run, session)
     if said is not None:
         text = (Part(label="text", text=said),)
@@ -257,8 +324,7 @@ async def _paraphrase(run: Run, session: Session) -> str | None:
         settings=session.line.settings,
     )
     line = await session.settle(asked[0])
-    words = None if line is None or line.answer is None else line.answer["text"]
-    return words if isinstance(words, str) else None
+    return None if line is None else text_of(line)
 
 
 def why_not(run: Run, rubric: Rubric) -> str | None:

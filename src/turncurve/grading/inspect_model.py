@@ -14,6 +14,7 @@ from turncurve.model import Usage
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
+    from inspect_ai.tool import ToolInfo
 
 MOST_RETRIES = 6
 """Tries that Inspect adds where a provider is busy; it knows how each says so."""
@@ -94,17 +95,42 @@ class InspectModel:
         self, messages: Sequence[GraderMessage], schema: Mapping[str, Any] | None
     ) -> Reply:
         """Ask; where the provider refuses the schema, ask without, then and from then on."""
-        if self._isolated:
-            _with_own_transcript()
         sent = [self._message(message) for message in messages]
         held = schema if self._takes_schema else None
         try:
-            output = await self._model.generate(sent, config=_config(held))
+            return await self.ask(sent, config=_config(held))
+        except ProviderError as problem:
+            cause = problem.__cause__
+            if held is None or not isinstance(cause, Exception) or not _is_about_schema(cause):
+                raise
+        self._takes_schema = False
+        return await self.generate(messages, None)
+
+    async def ask(
+        self,
+        messages: list[ChatMessage],
+        *,
+        config: GenerateConfig,
+        tools: Sequence[ToolInfo] = (),
+    ) -> Reply:
+        """Ask with messages as Inspect has them.
+
+        Args:
+            messages: Sent as they are.
+            config: Beside what was set for the model.
+            tools: What the model is told that there is; it may call none of it.
+
+        Raises:
+            ProviderError: The call failed.
+        """
+        if self._isolated:
+            _with_own_transcript()
+        try:
+            output = await self._model.generate(
+                messages, tools=list(tools), tool_choice="none" if tools else None, config=config
+            )
         except Exception as problem:
-            if held is None or not _is_about_schema(problem):
-                raise ProviderError(_words(problem)) from problem
-            self._takes_schema = False
-            return await self.generate(messages, None)
+            raise ProviderError(_words(problem)) from problem
         return _reply(output)
 
     def _message(self, message: GraderMessage) -> ChatMessage:

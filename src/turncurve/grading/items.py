@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from turncurve.grading.key import content_digests, grade_key
-from turncurve.grading.model import Member
+from turncurve.grading.model import GraderModel, Member
 from turncurve.grading.prompt import Prompt, RunPrompts, settings_digest
 from turncurve.grading.rubric import Rubric
 from turncurve.grading.turn_choice import EVERY_TURN, TurnChoice
 from turncurve.model import Run
 
-Anchor: TypeAlias = Literal["floor", "ceiling", "paraphrase"]
+Anchor: TypeAlias = Literal["floor", "ceiling", "paraphrase", "restated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +74,14 @@ def anchor_items(
         for member in panel
         for sample in range(1, member.samples + 1)
     )
+
+
+def restate_item(
+    run: Run, position: int, model: GraderModel, *, prompt: Prompt, settings: str
+) -> Item:
+    """The request to restate the objective, put to a copy of the state at a turn."""
+    turn, member = run.turns[position].index, Member(model=model)
+    return _item(run.id, turn, member, 1, prompt, settings, "restated", "restated")
 
 
 def _item(  # noqa: PLR0913, PLR0917 - the parts of an item

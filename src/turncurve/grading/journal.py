@@ -153,9 +153,18 @@ def check_same(path: Path, before: SessionLine, now: SessionLine) -> None:
         )
 
 
+def _restating(session: SessionLine) -> str:
+    by = session.restated_by
+    if by is None:
+        return "objectives as the turns say them"
+    return f"objectives restated by {by.grader} with the parameters {by.parameters}"
+
+
 def _differences(before: SessionLine, now: SessionLine) -> Iterator[str]:
     was, is_ = before.rubric, now.rubric
-    if (was.name, was.version) != (is_.name, is_.version):
+    if before.restated_by != now.restated_by:
+        yield f"with {_restating(before)}, not with {_restating(now)}"
+    elif (was.name, was.version) != (is_.name, is_.version):
         yield f"with the rubric {was.name}@{was.version}, not {is_.name}@{is_.version}"
     elif was.digest != is_.digest:
         yield (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from turncurve.model import Usage
@@ -104,6 +104,28 @@ class Member:
 
 Panel: TypeAlias = Sequence[Member]
 """Who grades: one model, one model several times, or several models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restater:
+    """The model that is asked, in copies of a run's states, to restate the objective.
+
+    Attributes:
+        model: Usually the agent's own.
+        copies: By turn, the same model as one that has the very state of that turn before it; for
+            other turns the state is put together from what the trace holds.
+    """
+
+    model: GraderModel
+    copies: Mapping[int, GraderModel] = field(default_factory=dict)
+
+    def at(self, turn: int) -> GraderModel:
+        """Who is asked about a turn."""
+        return self.copies.get(turn, self.model)
+
+    def mark(self) -> MemberMark:
+        """As a grade file says it."""
+        return Member(model=self.model).mark()
 
 
 def check_panel(panel: Panel) -> None:

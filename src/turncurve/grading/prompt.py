@@ -10,6 +10,7 @@ from hashlib import blake2b
 from itertools import accumulate
 
 from turncurve.errors import GradeError
+from turncurve.grading.model import GraderMessage
 from turncurve.grading.rubric import Rubric
 from turncurve.grading.tokens import BYTES_PER_TOKEN, estimated_tokens, size
 from turncurve.grading.turn_text import (
@@ -47,11 +48,13 @@ class Prompt:
         system: The rubric; the same for every turn of every run.
         parts: The task, the earlier turns, the turn to judge: what comes first changes least.
         elided: What the budget left out.
+        history: Messages between the system's and the parts: a conversation that is gone on with.
     """
 
     system: str
     parts: tuple[str, ...]
     elided: Elided
+    history: tuple[GraderMessage, ...] = ()
 
     @property
     def text(self) -> str:
@@ -61,13 +64,21 @@ class Prompt:
     @property
     def tokens(self) -> int:
         """Tokens, estimated."""
-        return estimated_tokens(self.system) + estimated_tokens(self.text)
+        before = sum(estimated_tokens(message.text) for message in self.history)
+        return estimated_tokens(self.system) + before + estimated_tokens(self.text)
 
     @property
     def digest(self) -> str:
         """Of every character that is sent."""
-        sent = json.dumps([self.system, *self.parts]).encode()
+        before = [(message.role, *message.parts) for message in self.history]
+        sent = json.dumps([self.system, *before, *self.parts]).encode()
         return blake2b(sent, digest_size=16).hexdigest()
+
+    @property
+    def messages(self) -> tuple[GraderMessage, ...]:
+        """The messages that are sent."""
+        told = (GraderMessage(role="system", parts=(self.system,)),) if self.system else ()
+        return (*told, *self.history, GraderMessage(role="user", parts=self.parts))
 
 
 def settings_digest(rubric: Rubric, context_tokens: int) -> str:
@@ -79,6 +90,21 @@ def settings_digest(rubric: Rubric, context_tokens: int) -> str:
 def system_text(rubric: Rubric) -> str:
     """What a grader is told before any run: the rubric, and that the run is data."""
     return f"{rubric.text()}\n\n{' '.join(_GUARD.split())}"
+
+
+def room_for_run(rubric: Rubric, context_tokens: int) -> int:
+    """Tokens that a prompt has for the run beside the rubric.
+
+    Raises:
+        GradeError: They are too few to judge anything.
+    """
+    needed = estimated_tokens(system_text(rubric))
+    if context_tokens - needed < LEAST_ROOM:
+        raise GradeError(
+            f"--context-tokens {context_tokens:,}: the rubric {rubric.id} alone is about "
+            f"{needed:,} tokens; wanted at least {needed + LEAST_ROOM:,}"
+        )
+    return context_tokens - needed
 
 
 class RunPrompts:
@@ -98,14 +124,7 @@ class RunPrompts:
     ) -> None:
         self._run, self._rubric = run, rubric
         self._system = system_text(rubric)
-        room = context_tokens - estimated_tokens(self._system)
-        if room < LEAST_ROOM:
-            raise GradeError(
-                f"--context-tokens {context_tokens:,}: the rubric {rubric.id} alone is about "
-                f"{context_tokens - room:,} tokens; wanted at least "
-                f"{context_tokens - room + LEAST_ROOM:,}"
-            )
-        self._room = int(room * BYTES_PER_TOKEN)
+        self._room = int(room_for_run(rubric, context_tokens) * BYTES_PER_TOKEN)
         self._mark = _mark(run)
 
     def of(self, position: int) -> Prompt:

@@ -24,6 +24,8 @@ class Rubric:
         instructions: What the grader is told to do.
         dimensions: What it may answer.
         sees: Whether it sees the results of the turn's own tool calls; never anything later.
+        restated: Whether the objective is judged as a copy of the turn's state restates it when
+            asked, and not as the turn itself says it; of the kind `fidelity` only.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Rubric:
     instructions: str
     dimensions: tuple[Dimension, ...]
     sees: Sees = "results"
+    restated: bool = False
 
     @property
     def id(self) -> str:
@@ -47,11 +50,15 @@ class Rubric:
     def digest(self) -> str:
         """Of all that a grader is told by it; comments and layout of the file are no part."""
         told = [self.kind, self.sees, self.text(), self.schema]
+        if self.restated:
+            told.append("restated")
         return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     @property
     def construct(self) -> str:
         """What a grade by it is of, so that two constructs are not mixed."""
+        if self.restated:
+            return "objective as restated in a copy of the turn's state"
         if self.kind == "fidelity":
             return "objective as restated in the turn"
         own = "own results shown" if self.sees == "results" else "own results hidden"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from turncurve.grading.ask import Asked, Price, Question, ask
 from turncurve.grading.cost import Limits, Pricing, Spending
 from turncurve.grading.items import Item
 from turncurve.grading.journal import Journal, MemoryJournal
-from turncurve.grading.model import Panel, check_panel
+from turncurve.grading.model import Panel, Restater, check_panel
 from turncurve.grading.pace import Pace
 from turncurve.grading.parse import parse_answer, parse_text
 from turncurve.grading.prompt import DEFAULT_CONTEXT_TOKENS, settings_digest
@@ -32,6 +33,7 @@ DEAD_LATER = 50
 
 Replies that are no answer are none of these: a grader that breaks on long runs is a finding.
 """
+_WANTED = {"restated": "restated objective", "paraphrase": "paraphrase"}
 ANSWER_TOKENS = 100
 """Tokens of an answer, about; a model that reasons takes more."""
 
@@ -48,6 +50,8 @@ class GradeSettings:
             so that each finds the prompt of the one before in the provider's cache.
         limits: Where to stop.
         price: US dollars of a call whose provider does not say.
+        restater: Who restates the objective in a copy of each chosen turn's state; None judges the
+            turns as they are.
     """
 
     choice: TurnChoice = EVERY_TURN
@@ -56,6 +60,7 @@ class GradeSettings:
     per_run: int = 1
     limits: Limits = field(default_factory=Limits)
     price: Price = field(default_factory=Pricing)
+    restater: Restater | None = None
 
     def __post_init__(self) -> None:
         if self.concurrency < 1 or self.per_run < 1:
@@ -86,6 +91,7 @@ def session_line(rubric: Rubric, panel: Panel, settings: GradeSettings) -> Sessi
         panel=tuple(member.mark() for member in panel),
         context_tokens=settings.context_tokens,
         at=time.time(),
+        restated_by=settings.restater.mark() if settings.restater else None,
     )
 
 
@@ -119,12 +125,20 @@ class Session:
         self.spending = spending or Spending(limits=settings.limits)
         self.stopped: str | None = None
         """The limit at which grading stopped."""
-        self.n_had = self.n_missing = self.n_repaired = self.n_before = 0
+        self.n_missing = self.n_repaired = self.n_before = 0
+        self._had: Counter[str] = Counter()
+        """Answers had, and below those missing, by what was asked for."""
+        self._missing: Counter[str] = Counter()
         self._failed_in_a_row = 0
         self._pace = pace or Pace()
         self._on_progress = on_progress
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._asking: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    @property
+    def n_had(self) -> int:
+        """Answers that were asked for now and had."""
+        return self._had.total()
 
     async def settle(self, item: Item) -> GradeLine | None:
         """The answer to a question: had before, of a run with the same content, or asked now.
@@ -137,8 +151,9 @@ class Session:
         async with self._alone(item.key):
             known = self.journal.had(item.key)
             if known is not None:
-                if not self.journal.holds(item.key, item.run):
+                if known.run != item.run:
                     known = _copied(known, item)
+                if not self.journal.holds(item.key, item.run):
                     self.journal.write(known)
                 self.n_before += 1
                 self._tell()
@@ -173,7 +188,7 @@ class Session:
         return line
 
     def _question(self, item: Item) -> Question:
-        if item.anchor == "paraphrase":
+        if item.anchor in ("paraphrase", "restated"):
             return Question(prompt=item.prompt, schema=None, parse=parse_text)
         parse = partial(parse_answer, rubric=self.rubric, turn=item.turn)
         return Question(prompt=item.prompt, schema=self.rubric.schema, parse=parse)
@@ -201,17 +216,20 @@ class Session:
         )
 
     def _count(self, line: GradeLine) -> None:
+        what = _WANTED.get(line.anchor or "", "grade")
         self.n_repaired += line.calls > 1 and line.answer is not None
         if line.missing is None:
-            self.n_had += 1
+            self._had[what] += 1
             self._failed_in_a_row = 0
             return
         self.n_missing += 1
+        self._missing[what] += 1
         if line.missing.reason == "provider error":
             self._failed_in_a_row += 1
         last = f"the last with {line.missing.reason}: {line.missing.detail or 'no reason given'}"
-        if self.n_had == 0 and self.n_missing >= DEAD_FROM_START:
-            raise GradeError(f"not one grade came of {self.n_missing} questions, {last}")
+        n_missing = self._missing[what]
+        if self._had[what] == 0 and n_missing >= DEAD_FROM_START:
+            raise GradeError(f"not one {what} came of {n_missing} questions, {last}")
         if self._failed_in_a_row >= DEAD_LATER:
             raise GradeError(f"no grade came any more: {DEAD_LATER} calls failed in a row, {last}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from turncurve.model import Run
@@ -31,6 +32,24 @@ class TurnChoice:
             for position, turn in enumerate(run.turns)
             if (not chosen or turn.index in chosen) and turn.index % self.every == 0
         ]
+
+
+def turn_numbers(given: int | str | Iterable[int | str] | None) -> tuple[int, ...]:
+    """Numbers of turns as people give them: one, several, or a text divided by commas.
+
+    Returns:
+        Each once, in order; () for None.
+
+    Raises:
+        ValueError: One is no number from 1.
+    """
+    if given is None:
+        return ()
+    parts = str(given).split(",") if isinstance(given, int | str) else [*map(str, given)]
+    words = [part.strip() for part in parts]
+    if not all(word.isascii() and word.isdigit() and int(word) >= 1 for word in words):
+        raise ValueError(f"wanted numbers of turns from 1, divided by commas, got {given!r}")
+    return tuple(sorted({int(word) for word in words}))
 
 
 EVERY_TURN = TurnChoice()

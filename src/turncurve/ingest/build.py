@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from turncurve.ingest.judged import JUDGED
 from turncurve.ingest.measure import Columns, Measure
 from turncurve.model import Run, Usage
 from turncurve.signals.actions import actions
@@ -68,7 +69,7 @@ class TableBuilder:
         ]
         row = _run_row(run, absent)
         for name in [name for name in columns if name not in self._info]:
-            self._info[name] = SignalInfo(name=name, title=_title(name))
+            self._info[name] = _info_of(name, columns)
         self._open.add(columns, turn, calls)
         self._n_turns += len(turn)
         for name, value in row.items():
@@ -188,6 +189,14 @@ def _turns(turns: list[int]) -> NDArray[np.int64]:
     if len(array) and array.max() > _EXACT:
         raise OverflowError(f"wanted turns up to 2**53, got {array.max()}")
     return array
+
+
+def _info_of(name: str, columns: Columns) -> SignalInfo:
+    """What is known of a column that no signal describes."""
+    judged = JUDGED.get(name)
+    if judged is not None and (judged.weight is None or judged.weight in columns):
+        return judged
+    return SignalInfo(name=name, title=_title(name))
 
 
 def _title(name: str) -> str:

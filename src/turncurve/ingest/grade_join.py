@@ -11,46 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from turncurve.errors import ReadError
+from turncurve.ingest.judged import JUDGED
 from turncurve.readers.grade_lines import RunLine
 from turncurve.readers.graded_turns import BY_RULE
 from turncurve.signals.grades import DETAILS
-from turncurve.table import RunTable, SignalInfo, TurnTable
+from turncurve.table import RunTable, TurnTable
 from turncurve.table.columns import objects
 
 Tell = Callable[[ReadError], None]
 
-JUDGED = {
-    "adherence_judged": SignalInfo(
-        name="adherence_judged",
-        title="Instruction adherence (judged)",
-        unit="share",
-        better="high",
-        denominator="rules that apply to the turn",
-        weight="n_rules_judged",
-        low=0.0,
-        high=1.0,
-    ),
-    "n_rules_judged": SignalInfo(
-        name="n_rules_judged", title="Judged rules that apply", unit="count", low=0.0, curve=False
-    ),
-    "goal_fidelity": SignalInfo(
-        name="goal_fidelity",
-        title="Goal fidelity",
-        unit="between floor and ceiling",
-        better="high",
-        denominator="turns that restate their goal",
-    ),
-    "goal_fidelity_raw": SignalInfo(
-        name="goal_fidelity_raw",
-        title="Goal fidelity (as judged)",
-        unit="share",
-        better="high",
-        denominator="turns that restate their goal",
-        low=0.0,
-        high=1.0,
-    ),
-}
-"""Columns that only grade files give."""
 CARRIED = ("error", "grade_missing", *DETAILS, "quality", *JUDGED)
 """Columns that a grade file may give."""
 

@@ -5,6 +5,7 @@ pyproject.toml; a task may also import them from here. What takes long to import
 imported when a sample is scored.
 """
 
+from turncurve.inspect_ext.degradation_scorer import degradation_scorer
 from turncurve.inspect_ext.metrics import (
     error_rate,
     error_rate_slope,
@@ -13,10 +14,13 @@ from turncurve.inspect_ext.metrics import (
     missing_rate,
     neutral_rate,
     productive_rate,
+    rubric_mean,
+    rubric_slope,
 )
 from turncurve.inspect_ext.signals_scorer import signals_scorer
 
 __all__ = [
+    "degradation_scorer",
     "error_rate",
     "error_rate_slope",
     "loop_rate",
@@ -24,5 +28,7 @@ __all__ = [
     "missing_rate",
     "neutral_rate",
     "productive_rate",
+    "rubric_mean",
+    "rubric_slope",
     "signals_scorer",
 ]

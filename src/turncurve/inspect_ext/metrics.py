@@ -4,7 +4,8 @@ Inspect gives a metric one score a sample, epochs already reduced to one number;
 forty epochs of one sample look like one run. These metrics ask for the scores of all epochs.
 
 Each gives its value, `..._low` and `..._high` (95 %), and `..._n`, the number of runs behind it. An
-interval that can't be given is left out; a value that can't be is NaN.
+interval that can't be given is left out; a value that can't be is NaN. Where a rubric gives numbers
+in place of verdicts, the metrics of verdicts give nothing; and the other way round.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from turncurve.inspect_ext.scored_runs import ScoredRuns
     from turncurve.stats.estimate import Estimate
 
+Of: TypeAlias = Literal["verdicts", "numbers", "any"]
 Unit: TypeAlias = Literal["run", "sample"]
 """What the interval takes as independent: every run, or samples with all their epochs."""
 
@@ -65,12 +67,21 @@ def loop_rate(unit: Unit = "run") -> Metric:
 
 @metric(scores="unreduced")
 def missing_rate(unit: Unit = "run") -> Metric:
-    """Turns without a verdict over all turns.
+    """Turns without a verdict or number over all turns that were to be judged.
 
     Args:
         unit: As of `error_rate`.
     """
-    return _rate("missing_rate", unit)
+
+    def estimate(runs: ScoredRuns) -> Estimate:
+        from turncurve.analysis.verdict_rates import verdict_rate  # noqa: PLC0415 - heavy
+
+        if runs.numbers:
+            scenarios = runs.scenarios_of_numbers(unit)
+            return verdict_rate("missing_rate", runs.numbers, scenarios=scenarios)
+        return verdict_rate("missing_rate", runs.verdicts, scenarios=runs.scenarios(unit))
+
+    return _metric("missing_rate", estimate, of="any")
 
 
 @metric(scores="unreduced")
@@ -103,6 +114,38 @@ def median_time_to_first_error() -> Metric:
     return _metric("median_time_to_first_error", estimate)
 
 
+@metric(scores="unreduced")
+def rubric_mean(unit: Unit = "run") -> Metric:
+    """Mean over runs of the mean of what a rubric gives the run's turns, in its own unit.
+
+    Args:
+        unit: As of `error_rate`.
+    """
+
+    def estimate(runs: ScoredRuns) -> Estimate:
+        from turncurve.analysis.number_rates import number_mean  # noqa: PLC0415 - heavy
+
+        return number_mean(runs.numbers, scenarios=runs.scenarios_of_numbers(unit))
+
+    return _metric("rubric_mean", estimate, of="numbers")
+
+
+@metric(scores="unreduced")
+def rubric_slope(unit: Unit = "run") -> Metric:
+    """Mean over runs of the change by turn of what a rubric gives, of runs with 8 numbers or more.
+
+    Args:
+        unit: As of `error_rate`.
+    """
+
+    def estimate(runs: ScoredRuns) -> Estimate:
+        from turncurve.analysis.number_rates import number_slope  # noqa: PLC0415 - heavy
+
+        return number_slope(runs.numbers, scenarios=runs.scenarios_of_numbers(unit))
+
+    return _metric("rubric_slope", estimate, of="numbers")
+
+
 def _rate(name: str, unit: Unit) -> Metric:
     def estimate(runs: ScoredRuns) -> Estimate:
         from turncurve.analysis.verdict_rates import verdict_rate  # noqa: PLC0415 - heavy
@@ -112,11 +155,14 @@ def _rate(name: str, unit: Unit) -> Metric:
     return _metric(name, estimate)
 
 
-def _metric(name: str, estimate: Callable[[ScoredRuns], Estimate]) -> Metric:
+def _metric(name: str, estimate: Callable[[ScoredRuns], Estimate], of: Of = "verdicts") -> Metric:
     def compute(scores: list[SampleScore]) -> Value:
         from turncurve.inspect_ext.scored_runs import scored_runs  # noqa: PLC0415 - heavy
 
-        found = estimate(scored_runs(scores))
+        runs = scored_runs(scores)
+        if of != "any" and (of == "numbers") != bool(runs.numbers):
+            return {}
+        found = estimate(runs)
         return {
             name: math.nan if found.value is None else found.value,
             **({} if found.low is None else {f"{name}_low": found.low}),
@@ -136,4 +182,6 @@ METRICS = [
     error_rate_slope(),
     median_time_to_first_error(),
 ]
-"""The metrics of every scorer of turns."""
+"""The metrics of scorers that give verdicts."""
+RUBRIC_METRICS = [*METRICS, rubric_mean(), rubric_slope()]
+"""The metrics of scorers that go by a rubric of any kind."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from inspect_ai.event import Event as LogEvent
 from inspect_ai.log import EvalSample, resolve_sample_attachments, transcript
 from inspect_ai.solver import TaskState
 
 from turncurve.errors import UnknownNameError
 from turncurve.model import Run
+from turncurve.readers.inspect_live import events_so_far
 from turncurve.readers.inspect_log import sample_runs
 
 
@@ -19,6 +22,8 @@ class SampleRuns:
     main: Run
     beneath: tuple[Run, ...]
     """Runs of sub-agents."""
+    events: Sequence[LogEvent] = ()
+    """What the turns' `record` counts."""
 
 
 def runs_of_state(state: TaskState, *, outcome: str | None = None) -> SampleRuns:
@@ -55,4 +60,8 @@ def runs_of_state(state: TaskState, *, outcome: str | None = None) -> SampleRuns
         sample = resolve_sample_attachments(sample, "core")
     record = f"{state.sample_id}_epoch_{state.epoch}"
     main, *beneath = sample_runs(sample, task="sample", path="transcript", record=record)
-    return SampleRuns(main=replace(main, trial=state.epoch), beneath=tuple(beneath))
+    return SampleRuns(
+        main=replace(main, trial=state.epoch),
+        beneath=tuple(beneath),
+        events=events_so_far(sample.events),
+    )

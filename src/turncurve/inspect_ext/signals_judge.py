@@ -11,7 +11,7 @@ from turncurve.analysis.verdict_rates import count_verdicts
 from turncurve.errors import ReadError
 from turncurve.ingest import ReadOptions
 from turncurve.inspect_ext.sample_runs import SampleRuns
-from turncurve.inspect_ext.turn_record import JudgedRun, score_of, signals_of
+from turncurve.inspect_ext.turn_record import JudgedRun, judged_grades, score_of, signals_of
 from turncurve.inspect_ext.turn_table import table_of
 from turncurve.inspect_ext.turns_file import TurnsFolder
 from turncurve.model import Grade, Run
@@ -59,10 +59,9 @@ class SignalsJudge:
         table = self._table(runs.main, problems)
         return JudgedRun(
             run=runs.main,
-            grades=self._grades(table),
-            source="rule",
+            judged=judged_grades(self._grades(table), source="rule"),
             outcome_from=self._outcome,
-            signals=signals_of(table),
+            detail={"signals": signals_of(table)},
             beneath=[
                 (run.agent, count_verdicts(self._grades(self._table(run, problems))))
                 for run in runs.beneath

@@ -34,7 +34,7 @@ class TurnsFolder:
         folder = self._given or beside_log()
         if folder is None:
             return {
-                "signals_left_out": "the run is long and its log's folder is not known; name one "
+                "turns_left_out": "the run is long and its log's folder is not known; name one "
                 "with -S turns_dir=FOLDER"
             }
         content = json.dumps({"run": run.id, "record": run.record, **record}, allow_nan=False)
@@ -45,8 +45,8 @@ class TurnsFolder:
         scratch.write_text(content, encoding="utf-8")
         scratch.replace(target)
         return {
-            "signals_file": f"{folder.name}/{target.name}",
-            "signals_sha256": hashlib.sha256(content.encode()).hexdigest(),
+            "turns_file": f"{folder.name}/{target.name}",
+            "turns_sha256": hashlib.sha256(content.encode()).hexdigest(),
         }
 
 

@@ -47,6 +47,8 @@ class GradeFile:
             self.runs[line.run] = line
             return
         voter = (line.grader, line.sample)
+        if line.anchor == "restated":
+            return
         if line.anchor is not None:
             _keep(self.anchors.setdefault(line.run, {}), (line.anchor, voter), line)
         else:

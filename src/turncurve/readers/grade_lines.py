@@ -53,6 +53,8 @@ class SessionLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", t
     context_tokens: int
     at: float
     """Seconds since 1970, UTC."""
+    restated_by: MemberMark | None = None
+    """Who restated the objective in copies of the runs' states; None where turns are judged."""
 
     @property
     def n_asked(self) -> int:
@@ -136,9 +138,10 @@ class GradeLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     calls: int = 1
     """Calls paid for: 2 with a repair, 0 for a copy of the grade of a run with the same content."""
     at: float = 0.0
-    anchor: Literal["floor", "ceiling", "paraphrase"] | None = None
+    anchor: Literal["floor", "ceiling", "paraphrase", "restated"] | None = None
     """Not a turn of the run: what the judge says of another goal (floor), of the same in other
-    words (ceiling), and those words."""
+    words (ceiling), and those words; and the objective as a copy of the turn's state restated it,
+    which is judged in the turn's place."""
 
 
 Line: TypeAlias = SessionLine | RunLine | GradeLine

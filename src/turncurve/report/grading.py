@@ -158,6 +158,8 @@ def _stopped(grading: Grading) -> str:
 
 def _facts(grading: Grading, path: str) -> Iterator[tuple[str, str]]:
     yield "construct", f"{grading.construct}."
+    if grading.restated_by is not None:
+        yield "restated by", f"{grading.restated_by}, in copies of the turns' states."
     missing = f"{counted(grading.n_missing, 'turn')}"
     if grading.n_missing:
         missing += f"; {_over_runs(grading.missing_share)}; {_reasons(grading)}"

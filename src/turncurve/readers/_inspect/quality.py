@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from turncurve.model import Grade
-from turncurve.readers import graded_turns
+from turncurve.readers import graded_turns, judged_numbers
 from turncurve.readers._graded_steps import grade_of_step
 from turncurve.readers.fields import as_float, as_int, as_name
 
@@ -69,10 +69,7 @@ def judgements_of(
             _add_scores(judged, name, scores, _scale(metadata), n_turns)
         record = metadata.get(graded_turns.KEY)
         if isinstance(record, Mapping):
-            if graded_turns.source_of(record) == "rule":
-                judged.by_rule = name, record
-            else:
-                _add_record(judged, name, record, n_turns)
+            _add_judgement(judged, name, record, n_turns)
     return judged
 
 
@@ -157,11 +154,7 @@ def _add_scores(
         judged.scale = scale or ((0.0, 1.0) if within else None)
         source = "" if scale else ", its scale taken to be 0 to 1" if within else ", no scale given"
         judged.notes.append(f"quality: the score {name!r}{source}")
-    if len(kept) < len(scores):
-        judged.notes.append(
-            f"turns beyond the last turn {n_turns} that the score {name!r} judges, left out: "
-            f"{len(scores) - len(kept)}"
-        )
+    _note_beyond(judged, name, n_turns, len(scores) - len(kept))
 
 
 def _add_grades(
@@ -190,17 +183,56 @@ def _add_grades(
         )
 
 
+def _add_judgement(
+    judged: TurnJudgements, name: str, record: Mapping[str, Any], n_turns: int
+) -> None:
+    """Take in what one of this package's scorers left."""
+    if judged_numbers.holds_numbers(record):
+        _add_numbers(judged, name, record, n_turns)
+    elif graded_turns.source_of(record) == "rule":
+        judged.by_rule = name, record
+    else:
+        _add_record(judged, name, record, n_turns)
+
+
+def _add_numbers(
+    judged: TurnJudgements, name: str, record: Mapping[str, Any], n_turns: int
+) -> None:
+    """A rubric's numbers; a second one of the same name stands under the score's own."""
+    found = judged_numbers.numbers_of(record, n_turns=n_turns)
+    taken = {signal for values in judged.values.values() for signal in values}
+    taken.discard(judged_numbers.MISSING)
+    for turn, numbers in found.items():
+        values = judged.values.setdefault(turn, {})
+        for signal, number in numbers.items():
+            values[f"{name}_{signal}" if signal in taken else signal] = number
+    given = dict.fromkeys(signal for numbers in found.values() for signal in numbers)
+    if "quality" in given and "quality" not in taken:
+        judged.scale = _scale(record)
+    construct = as_name(record.get("construct"))
+    of = f", {construct}" if construct else ""
+    judged.notes += [
+        f"{signal}: the score {name!r}{of}"
+        for signal in given
+        if signal not in taken and signal != judged_numbers.MISSING
+    ]
+    _note_beyond(judged, name, n_turns, len(record["asked"]) - n_turns)
+
+
 def _add_record(judged: TurnJudgements, name: str, record: Mapping[str, Any], n_turns: int) -> None:
     if graded_turns.source_of(record) is None:
         judged.notes.append(f"the graded turns of the score {name!r} are of an unknown schema")
         return
     for turn, grade in graded_turns.grades_of(record, n_turns=n_turns).items():
         judged.grades[turn] = (*judged.grades.get(turn, ()), grade)
-    beyond = len(record["validity"]) - n_turns
-    if beyond > 0:
+    _note_beyond(judged, name, n_turns, len(record["validity"]) - n_turns)
+
+
+def _note_beyond(judged: TurnJudgements, name: str, n_turns: int, n_beyond: int) -> None:
+    if n_beyond > 0:
         judged.notes.append(
             f"turns beyond the last turn {n_turns} that the score {name!r} judges, left out: "
-            f"{beyond}"
+            f"{n_beyond}"
         )
 
 
