@@ -17,7 +17,7 @@ OLDEST := .venv-oldest-inspect
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help report test check format lint types floors bench nightly oldest-inspect local-model calibrate docs lock clean
+.PHONY: help report test check format lint types floors bench nightly oldest-inspect local-model local-model-packages calibrate docs lock clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -80,8 +80,10 @@ oldest-inspect: $(OLDEST)/.dev
 	$(OLDEST)/bin/python -m pytest $(PYTEST_ARGS) tests/inspect_ext tests/grading/test_inspect_model.py \
 	  $(addprefix tests/readers/test_inspect_,faults.py live.py log.py quality.py usage.py)
 
-local-model: $(VENV)/.local-model
-	$(BIN)/python -m pytest -m local_model -rs tests/inspect_ext
+local-model-packages: $(VENV)/.local-model
+
+local-model: local-model-packages
+	TURNCURVE_LOCAL_MODEL=1 $(BIN)/python -m pytest -m local_model -rs tests/inspect_ext
 
 nightly: $(VENV)/.dev oldest-inspect local-model
 	TURNCURVE_FUZZ=10000 TURNCURVE_FUZZ_SEED=$$(date +%Y%m%d) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/readers/test_fuzz.py

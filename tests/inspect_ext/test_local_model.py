@@ -7,6 +7,7 @@ schema that a real server holds it to, its tokens counted, its answers read.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +31,7 @@ LACKING = [
 pytestmark = [
     pytest.mark.local_model,
     pytest.mark.skipif(bool(LACKING), reason=f"not installed: {', '.join(LACKING)}"),
+    pytest.mark.skipif("TURNCURVE_LOCAL_MODEL" not in os.environ, reason="run by make local-model"),
     pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
 ]
 
