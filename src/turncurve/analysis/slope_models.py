@@ -14,6 +14,7 @@ from turncurve.analysis.graded_steps import GradedSteps
 from turncurve.analysis.own_runs import scenario_codes
 from turncurve.analysis.slope import Slope, SlopeSettings
 from turncurve.errors import FitError, InvariantError, NotEnoughDataError
+from turncurve.stats.cluster_rows import independent_columns
 from turncurve.stats.estimate import Estimate, absent
 from turncurve.stats.gee import gee
 from turncurve.stats.logistic_mixed import logistic_mixed
@@ -27,6 +28,7 @@ LEVEL_ALONE = (
     "runs differ in theirs, the error is too small"
 )
 AT_BOUND = "a random effect has no variance of its own: a model without it fits as well"
+SAME = "some levels of the controls say the same as others, and are left out"
 MIXES = "it compares runs as well as turns within them: long runs that differ move it"
 
 
@@ -123,6 +125,9 @@ def _slope(
     terms = dict(_terms(steps))
     estimand = f"Change of the failing share by turn: {title}."
     x = np.column_stack([np.ones(steps.n_steps), steps.turn, *terms.values()])
+    kept = independent_columns(x)
+    repeats = (SAME,) if len(kept) < x.shape[1] else ()
+    x = x[:, kept]
     controls = tuple(dict.fromkeys(label.partition(" = ")[0] for label in terms))
     try:
         found = fit(x)
@@ -149,7 +154,7 @@ def _slope(
         n_turns=steps.n_steps,
         n_runs=steps.n_runs,
         n_clusters=found.n_groups,
-        warnings=found.warnings,
+        warnings=(*found.warnings, *repeats),
     )
     return Slope(name=name, title=title, estimate=estimate, p=float(p), controls=controls)
 

@@ -90,3 +90,25 @@ def orthonormal(design: FloatArray, singular: float) -> tuple[FloatArray, FloatA
         raise InvariantError("the regressors depend on each other")
     root = np.sqrt(len(design))
     return made * root, np.linalg.inv(upper) / size[:, None] * root
+
+
+def independent_columns(design: FloatArray, singular: float = 1e-8) -> NDArray[np.int64]:
+    """The columns that say something that the columns before them do not; shape (n_kept,).
+
+    Args:
+        design: Columns, shape (n_rows, K).
+        singular: Share of a column that those before it do not explain, below which it depends on
+            them.
+    """
+    basis: list[FloatArray] = []
+    kept = []
+    for number, column in enumerate(design.T):
+        size = float(np.linalg.norm(column))
+        rest = column
+        for one in basis:
+            rest = rest - (one @ rest) * one
+        left = float(np.linalg.norm(rest))
+        if left > singular * size:
+            basis.append(rest / left)
+            kept.append(number)
+    return np.array(kept, dtype=np.int64)
