@@ -65,6 +65,9 @@ COMMANDS = {
     "rubric": Command(
         "turncurve.cli.rubric:rubric", "What a grader is asked: make, show and check it."
     ),
+    "label": Command(
+        "turncurve.cli.label:label", "Steps labelled by a person, blind to the grader."
+    ),
     "validate": Command(
         "turncurve.cli.validate:validate",
         "How far a grader can be trusted: grades against labels.",

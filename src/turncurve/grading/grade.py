@@ -21,13 +21,13 @@ from turncurve.grading.model import GraderModel, Member, Panel
 from turncurve.grading.prompt import goal_parts
 from turncurve.grading.restate import restated, text_of, unsaid
 from turncurve.grading.rubric import Rubric
+from turncurve.grading.run_line import run_line
 from turncurve.grading.session import GradeSettings, Session
 from turncurve.grading.turn_text import Part, parts_of_turn
-from turncurve.ingest.grade_join import place_of
 from turncurve.model import Grade, Run
 from turncurve.model.consensus import agreement
 from turncurve.readers.grade_file import GradeFile
-from turncurve.readers.grade_lines import Elided, GradeLine, RunLine
+from turncurve.readers.grade_lines import Elided, GradeLine
 from turncurve.readers.judgements import Judgement, judge
 
 NO_TEXT = "no turn has text, calls or results"
@@ -149,7 +149,7 @@ async def grade_turns(
     Raises:
         GradeError: The grader is dead, or the budget leaves no room for the run.
     """
-    session.journal.add_run(_run_line(run))
+    session.journal.add_run(run_line(run))
     file = GradeFile(session=session.line)
     for line in await _anchors(run, session, goals or Goals()):
         file.add(0, line)
@@ -334,21 +334,3 @@ def why_not(run: Run, rubric: Rubric) -> str | None:
     if rubric.kind == "fidelity" and not goal_parts(run):
         return NO_GOAL
     return None
-
-
-def _run_line(run: Run) -> RunLine:
-    return RunLine(
-        run=run.id,
-        n_turns=len(run.turns),
-        file=place_of(run.path),
-        record=run.record,
-        scenario=run.scenario,
-        trial=run.trial,
-        condition=run.condition,
-        model=run.model,
-        agent=run.agent,
-        parent=run.parent,
-        exit_type=run.exit_type.value,
-        success=run.success,
-        score=run.score,
-    )

@@ -171,6 +171,8 @@ def _differences(before: SessionLine, now: SessionLine) -> Iterator[str]:
             f"with another text of the rubric {was.name}@{was.version} (raise the version when "
             "its words change)"
         )
+    elif was.construct != is_.construct:
+        yield f"with graders who knew: {was.construct}, not: {is_.construct}"
     elif before.context_tokens != now.context_tokens:
         yield f"with --context-tokens {before.context_tokens}, not {now.context_tokens}"
     elif before.settings != now.settings:

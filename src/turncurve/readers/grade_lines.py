@@ -138,6 +138,8 @@ class GradeLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag
     calls: int = 1
     """Calls paid for: 2 with a repair, 0 for a copy of the grade of a run with the same content."""
     at: float = 0.0
+    probability: float | None = None
+    """Chance that a stated design drew this turn for a person to label; None for a grader."""
     anchor: Literal["floor", "ceiling", "paraphrase", "restated"] | None = None
     """Not a turn of the run: what the judge says of another goal (floor), of the same in other
     words (ceiling), and those words; and the objective as a copy of the turn's state restated it,
