@@ -125,7 +125,7 @@ def _slope(
     terms = dict(_terms(steps))
     estimand = f"Change of the failing share by turn: {title}."
     x = np.column_stack([np.ones(steps.n_steps), steps.turn, *terms.values()])
-    kept = independent_columns(x)
+    kept = [0, 1, *(number for number in independent_columns(x) if number > 1)]
     repeats = (SAME,) if len(kept) < x.shape[1] else ()
     x = x[:, kept]
     controls = tuple(dict.fromkeys(label.partition(" = ")[0] for label in terms))
