@@ -1,5 +1,5 @@
 # make report   the main job on the shipped example: makes .venv, installs, writes reports/example.html
-# make test     the tests
+# make test     the tests, but for the long simulations, which make nightly runs
 # make check    format, lint, types, import floors, tests: what CI runs
 # make nightly  the long tests: 10,000 spoilt inputs a reader from a new seed, and the simulations
 # make oldest-inspect the tests of the Inspect extension against the oldest Inspect that is claimed
@@ -56,7 +56,7 @@ report: $(VENV)/.use
 	@echo "The report is in $(CURDIR)/reports/example.html"
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 check: format lint types floors
 	@$(MAKE) --no-print-directory test

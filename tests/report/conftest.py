@@ -94,7 +94,7 @@ def visit(browser: Any) -> Iterator[Visitor]:
         seen.page.on("console", lambda message: seen.complaints.append(message.text))
         seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
         seen.page.goto(seen.url)
-        seen.page.wait_for_selector("html[data-ready]")
+        seen.page.wait_for_selector("html[data-ready]", timeout=120_000)
         visits.append(seen)
         return seen
 
